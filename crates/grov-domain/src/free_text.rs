@@ -134,7 +134,7 @@ free_text! {
         json: [engine_state],
         others: [
             client_session_id, project_path, read_to, is_unchecked, drift_score, escalation, prompts, actions,
-            memories_injected, started_at, updated_at, ended_at, revision,
+            memories_injected, started_at, updated_at, ended_at, forgotten_at, revision,
         ]
     }
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }

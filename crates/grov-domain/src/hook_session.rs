@@ -50,6 +50,8 @@ pub struct HookSession {
     pub updated_at: OffsetDateTime,
     /// Time when the client reported the end; `None` while the session continues or was resumed.
     pub ended_at: Option<OffsetDateTime>,
+    /// Until when its texts are forgotten. Set by the store; not written with the session.
+    pub forgotten_at: Option<OffsetDateTime>,
     /// Incremented with each change, for optimistic locking; 0 if not stored yet.
     pub revision: u64,
 }
@@ -80,6 +82,7 @@ impl HookSession {
             started_at: at,
             updated_at: at,
             ended_at: None,
+            forgotten_at: None,
             revision: 0,
         }
     }

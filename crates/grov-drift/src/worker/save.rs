@@ -178,6 +178,7 @@ impl TurnWorker<'_> {
             session_ref.transcript.as_deref(),
             covered_prompts.max(material.newest_forgotten()),
             session.prompts,
+            session.forgotten_at,
             |prompt| material.has_changed_for(prompt),
         );
         let material = material.with_statements(stated);
@@ -251,12 +252,15 @@ impl TurnWorker<'_> {
         };
         // The answer to Grov's question is about the record, and says nothing of the turn.
         if let Some(summary) = self.agent_summary(&answer) {
-            let before = loaded.current()?;
-            let ending = match before.status {
-                TaskStatus::Abandoned => Ending::Abandoned,
-                TaskStatus::Complete | TaskStatus::Partial => Ending::Complete,
+            let (id, ending) = match loaded.current() {
+                Some(before) if before.status == TaskStatus::Abandoned => {
+                    (before.session_id.clone()?, Ending::Abandoned)
+                }
+                Some(before) => (before.session_id.clone()?, Ending::Complete),
+                // Only finished work is asked about. Its record may not be saved yet.
+                None if material.has_changed() => (client.hook_task(loaded.saved.len()), Ending::Complete),
+                None => return None,
             };
-            let id = before.session_id.clone()?;
             let mut state = task_rows::task(session, &loaded.contract, id, self.user(&loaded.place));
             state.original_goal = loaded.goal();
             return Some(PendingTask {

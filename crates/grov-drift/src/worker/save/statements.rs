@@ -5,6 +5,7 @@ use grov_actions::transcript::{Entry, Event, Reader};
 use grov_domain::{Statement, StatementSource};
 use grov_rules::only_asks;
 use std::path::Path;
+use time::OffsetDateTime;
 
 /// Bytes at the end of a transcript that are read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -16,6 +17,8 @@ const MAX_ANSWER: usize = 500;
 /// The texts of a turn.
 #[derive(Debug, Default)]
 struct TurnTexts {
+    /// The time of the prompt.
+    at: Option<OffsetDateTime>,
     prompt: String,
     closing: String,
     /// Plans with the ids of their calls.
@@ -25,11 +28,13 @@ struct TurnTexts {
 
 /// Returns the texts of the turns after prompt number `covered`, up to the `newest`: closing texts of turns that changed
 /// something, approved plans, answers to questions, and summaries of compactions. A summary is also about earlier tasks, so that
-/// it counts only in the first.
+/// it counts only in the first. Turns that began before `forgotten_at` are left out, because the transcript still has what was
+/// forgotten.
 pub(super) fn of_task(
     transcript: Option<&Path>,
     covered: u64,
     newest: u64,
+    forgotten_at: Option<OffsetDateTime>,
     has_changed: impl Fn(u64) -> bool,
 ) -> Vec<Statement> {
     let turns = transcript.map(turns).unwrap_or_default();
@@ -45,7 +50,8 @@ pub(super) fn of_task(
     for (place, turn) in turns.iter().enumerate().skip(from) {
         let behind = u64::try_from(turns.len() - 1 - place).unwrap_or(u64::MAX);
         let number = newest.saturating_sub(behind);
-        if number > covered {
+        let is_forgotten = forgotten_at.is_some_and(|until| turn.at.is_none_or(|at| at <= until));
+        if number > covered && !is_forgotten {
             if asked && turn.prompt.len() <= MAX_ANSWER && !only_asks(&turn.prompt) {
                 add(StatementSource::UserAnswer, &turn.prompt);
             }
@@ -55,7 +61,8 @@ pub(super) fn of_task(
             if has_changed(number) {
                 add(StatementSource::Closing, &turn.closing);
             }
-            for summary in turn.summaries.iter().filter(|_| covered == 0) {
+            let is_first = covered == 0 && forgotten_at.is_none();
+            for summary in turn.summaries.iter().filter(|_| is_first) {
                 add(StatementSource::Summary, summary);
             }
         }
@@ -79,6 +86,7 @@ fn divided(entries: Vec<Entry>) -> Vec<TurnTexts> {
     for entry in entries.into_iter().filter(|entry| entry.agent.is_none()) {
         if let Event::Prompt { text, .. } = entry.event {
             turns.push(TurnTexts {
+                at: entry.at,
                 prompt: text,
                 ..TurnTexts::default()
             });
@@ -110,4 +118,37 @@ fn divided(entries: Vec<Entry>) -> Vec<TurnTexts> {
         }
     }
     turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_that_were_forgotten_are_not_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let line = |role: &str, content: &str, minute: u8| {
+            let content = format!(r#"[{{"type":"text","text":"{content}"}}]"#);
+            format!(
+                r#"{{"type":"{role}","sessionId":"s","timestamp":"2026-01-01T00:{minute:02}:00Z","message":{{"role":"{role}","id":"m{minute}","model":"m","content":{content}}}}}"#
+            )
+        };
+        let lines = [
+            line("user", "plan the queue", 1),
+            line("assistant", "Redis or the database?", 2),
+            line("user", "the database, Redis is one more service", 3),
+            line("assistant", "Done.", 4),
+            line("user", "and the limit", 10),
+            line("assistant", "The limit is 100 now.", 11),
+        ];
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let stated = |forgotten_at| -> Vec<String> {
+            let statements = of_task(Some(&path), 0, 3, forgotten_at, |_| true);
+            statements.into_iter().map(|statement| statement.text).collect()
+        };
+        assert_eq!(stated(None).len(), 4);
+        let minute_five = OffsetDateTime::UNIX_EPOCH + time::Duration::seconds(1_767_225_900);
+        assert_eq!(stated(Some(minute_five)), ["The limit is 100 now."]);
+    }
 }

@@ -71,6 +71,6 @@ pub(super) fn session(row: &SqliteRow) -> Result<HookSession, StoreError> {
         contract: if is_forgotten { Default::default() } else { row.read("contract").map(|Json(contract)| contract)? },
         engine_state: None,
         waiting, is_unchecked, drift_score, escalation, prompts, actions, memories_injected: row.read("memories_told")?, started_at, updated_at,
-        ended_at, revision,
+        ended_at, forgotten_at, revision,
     }))
 }
