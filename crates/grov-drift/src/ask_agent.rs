@@ -11,8 +11,8 @@ use grov_rules::analyze_task_context;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes at the end of a transcript that are read. A longer turn is judged by its end.
-const MAX_BYTES: u64 = 1024 * 1024;
+/// Bytes at the end of a transcript that are read: few, and more only if the turn began before them.
+const BYTES: [u64; 3] = [1024 * 1024, 8 * 1024 * 1024, 64 * 1024 * 1024];
 
 /// The question. The answer is read by [`grov_rules::agent_summary`].
 const QUESTION: &str = "Grov keeps a memory of this finished task for later sessions. Answer in at most 200 tokens, in exactly this \
@@ -55,10 +55,21 @@ fn finishes_work(turn: TaskContextQuestion, answer: &str) -> bool {
 /// The newest turn of a transcript: its prompt and its actions.
 fn newest_turn(transcript: &Path) -> Option<TaskContextQuestion> {
     let length = length(transcript).ok().flatten()?;
-    let bytes = read_range(transcript, length.saturating_sub(MAX_BYTES), MAX_BYTES).ok()?;
+    for (place, bytes) in BYTES.into_iter().enumerate() {
+        let is_all = length <= bytes || place + 1 == BYTES.len();
+        let turn = newest_turn_in(&read_range(transcript, length.saturating_sub(bytes), bytes).ok()?);
+        if is_all || turn.is_some() {
+            return turn;
+        }
+    }
+    None
+}
+
+/// The newest turn whose prompt is in these bytes.
+fn newest_turn_in(bytes: &[u8]) -> Option<TaskContextQuestion> {
     let mut turn = TaskContextQuestion::default();
     let mut calls: Vec<Option<String>> = Vec::new();
-    for entry in Reader::new(None).read(&bytes).entries {
+    for entry in Reader::new(None).read(bytes).entries {
         match entry.event {
             Event::Prompt { text, .. } if entry.agent.is_none() => {
                 turn = TaskContextQuestion {
@@ -99,6 +110,23 @@ mod tests {
         let path = folder.join("s.jsonl");
         std::fs::write(&path, format!("{typed}\n{call}\n{result}\n")).unwrap();
         path
+    }
+
+    #[test]
+    fn a_turn_of_more_than_a_mebibyte_is_read_from_its_prompt() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = transcript(folder.path(), "Make pages a hundred rows long", true);
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        let result = text
+            .lines()
+            .last()
+            .unwrap()
+            .replace("ok", &"x".repeat(3 * 1024 * 1024));
+        text.push_str(&result);
+        text.push('\n');
+        std::fs::write(&path, text).unwrap();
+        let turn = newest_turn(&path).unwrap();
+        assert_eq!((turn.prompts.len(), turn.actions.len()), (1, 1));
     }
 
     #[test]

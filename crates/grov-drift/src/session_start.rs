@@ -124,8 +124,9 @@ async fn register(
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
-    let offer = if memories.is_none() && tokens > 0 {
-        let place = ProjectLocation::locate(&session_ref.directory);
+    let place = ProjectLocation::locate(&session_ref.directory);
+    let is_off = is_off(&*store, place.project().key(), &session_ref.id()).await?;
+    let offer = if memories.is_none() && tokens > 0 && !is_off {
         adoption::offer(&*store, context.home.root(), &place).await?
     } else {
         None
