@@ -153,7 +153,10 @@ impl Session {
             let known = (outcome.failed, outcome.output.clone());
             self.outcomes.insert(outcome.tool_use_id.clone(), known);
         }
-        if let (Some(summary), Some(task)) = (&exchange.summary, self.current.clone()) {
+        // A summary is also about earlier tasks, so that it counts only in the first.
+        if let (Some(summary), Some(task)) = (&exchange.summary, self.current.clone())
+            && self.tasks.iter().all(|known| known.session_id == task)
+        {
             self.state(&task, StatementSource::Summary, summary);
         }
         let earlier_turn = exchange

@@ -282,3 +282,24 @@ async fn a_decision_with_a_reason_is_saved() {
     turn_without_edits(&mut work, "and why not offsets?").await;
     assert_eq!(work.memory().await.len(), 1);
 }
+
+#[tokio::test]
+async fn the_summary_of_a_compaction_states_no_decisions_of_a_later_task() {
+    let mut work = TestSession::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    work.turn("fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let (record, mut event) = work.exchange(None, &[], false);
+    event.summary = Some("Dark mode uses a media query, because it needs no script.".to_owned());
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
+    work.session.on_exchange(&event).await.unwrap();
+    work.turn("go on", "login.rs", verdict(TaskAction::TaskComplete))
+        .await;
+    let questions = work.judge.reasoning_questions.lock().unwrap();
+    let statements = &questions.last().unwrap().statements;
+    assert!(
+        statements.iter().all(|one| one.source != StatementSource::Summary),
+        "{statements:?}"
+    );
+}
