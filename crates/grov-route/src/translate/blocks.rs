@@ -47,9 +47,6 @@ pub(crate) trait Parts {
     fn part(&mut self, part: Part<'_>);
 }
 
-/// The signature of every thinking block that Grov makes.
-pub(crate) const SIGNATURE: &str = "grov-routed-thinking";
-
 /// The most bytes that wait for an earlier block to end.
 const MAX_WAITING: usize = 16 << 20;
 

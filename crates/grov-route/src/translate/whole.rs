@@ -1,9 +1,10 @@
 //! Collects a message into one JSON body.
 
-use super::blocks::{BlockKind, Delta, Part, Parts, SIGNATURE};
+use super::blocks::{BlockKind, Delta, Part, Parts};
 use super::event::Usage;
 use super::failure::Failure;
 use super::writer::usage_json;
+use crate::own_thinking::OWN_SIGNATURE;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -67,7 +68,7 @@ impl WholeMessage {
         if !self.thinking.is_empty() {
             content.push(BlockBody::Thinking {
                 thinking: &self.thinking,
-                signature: SIGNATURE,
+                signature: OWN_SIGNATURE,
             });
         }
         if !self.text.is_empty() {

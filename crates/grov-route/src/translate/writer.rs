@@ -1,8 +1,9 @@
 //! Writes a message as the event stream of the Messages API.
 
-use super::blocks::{BlockKind, Delta, Part, Parts, SIGNATURE};
+use super::blocks::{BlockKind, Delta, Part, Parts};
 use super::event::Usage;
 use super::failure::Failure;
+use crate::own_thinking::OWN_SIGNATURE;
 use bytes::{BufMut, BytesMut};
 use serde::Serialize;
 use serde_json::json;
@@ -123,7 +124,9 @@ impl<'d> DeltaData<'d> {
         let delta = match *delta {
             Delta::Text(text) => DeltaBody::Text { text },
             Delta::Thinking(thinking) => DeltaBody::Thinking { thinking },
-            Delta::Signature => DeltaBody::Signature { signature: SIGNATURE },
+            Delta::Signature => DeltaBody::Signature {
+                signature: OWN_SIGNATURE,
+            },
             Delta::Json(partial_json) => DeltaBody::Json { partial_json },
         };
         Self {
