@@ -13,7 +13,9 @@ pub(crate) use memory::{
     AdoptArguments, ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand,
     SearchArguments,
 };
-pub(crate) use route::{AgentArguments, AgentScope, ExplainArguments, RouteArguments, RouteCommand};
+pub(crate) use route::{
+    AddArguments, AddedApi, AgentArguments, AgentScope, ExplainArguments, RouteArguments, RouteCommand,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -107,7 +109,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MemoryCommand,
     },
-    /// Route agents to other models: check the provider file, explain routes, write agents
+    /// Route agents to other models: set up providers, check them, explain routes
     Route(RouteArguments),
     /// Stop adding text to prompts, for this project or one session
     Off(SwitchArguments),

@@ -11,6 +11,7 @@ mod local_answer;
 mod marker;
 mod own_thinking;
 mod prices;
+pub mod probe;
 mod provider_file;
 mod request_facts;
 mod retry;
@@ -26,7 +27,7 @@ pub use local_answer::LocalAnswer;
 pub use marker::{MarkedRequest, is_label, marker, strip_marker};
 pub use own_thinking::{OWN_SIGNATURE, without_own_thinking};
 pub use prices::{PriceTable, PricedModel, Prices, RoutedCost, TokenCounts};
-pub use provider_file::{Problem, ProviderFile, ProviderFileError};
+pub use provider_file::{EntryError, NewProvider, Problem, ProviderFile, ProviderFileError};
 pub use request_facts::{Agent, Effort, RouteRequest};
 pub use retry::{is_about_key, is_retryable, retry_after};
 pub use rules::{

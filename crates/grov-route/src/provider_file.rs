@@ -1,5 +1,6 @@
 //! The provider file: providers, their models by label, and the rules that choose one.
 
+mod entry;
 mod fallback;
 mod key;
 mod node;
@@ -10,6 +11,7 @@ mod rules;
 
 use crate::rules::Rules;
 use crate::target::Target;
+pub use entry::{EntryError, NewProvider};
 use node::{Node, NodeValue};
 pub(crate) use problem::nearest;
 pub use problem::{Problem, ProviderFileError};
@@ -36,7 +38,8 @@ impl ProviderFile {
     ///
     /// All problems of the file. If the YAML itself is invalid, only the first one is known.
     pub fn read(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self, ProviderFileError> {
-        let root: Node = serde_saphyr::from_str(text).map_err(|error| invalid_yaml(&error))?;
+        let root: Node =
+            serde_saphyr::from_str_with_options(text, options()).map_err(|error| invalid_yaml(&error))?;
         let mut reader = Reader {
             environment,
             problems: Vec::new(),
@@ -117,6 +120,14 @@ impl ProviderFile {
     /// What works but is probably not meant.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+}
+
+/// As YAML 1.2: `yes`, `no`, `on`, `off`, `y` and `n` are texts.
+fn options() -> serde_saphyr::Options {
+    serde_saphyr::Options {
+        strict_booleans: true,
+        ..serde_saphyr::Options::default()
     }
 }
 

@@ -1,10 +1,14 @@
 //! `grov route …`
 
+mod add;
 mod agent;
 mod check;
+mod exchange;
 mod explain;
 mod list;
+mod presets;
 mod source;
+mod test;
 
 use crate::arguments::{RouteArguments, RouteCommand};
 use crate::context::Context;
@@ -17,6 +21,8 @@ pub(crate) fn run(context: &Context, arguments: &RouteArguments) -> Outcome {
         RouteCommand::Check => check::run(context, &source),
         RouteCommand::List => list::run(context, &source),
         RouteCommand::Explain(arguments) => explain::run(context, &source, arguments),
+        RouteCommand::Test { label, stream } => test::run(context, &source, label, *stream),
+        RouteCommand::Add(arguments) => add::run(context, &source, arguments),
         RouteCommand::Agent(arguments) => agent::run(context, &source, arguments),
     }
 }

@@ -15,6 +15,7 @@ mod memory_import;
 mod proxy;
 mod registration;
 mod route;
+mod route_add;
 mod scene;
 mod spending;
 mod statusline;

@@ -404,6 +404,14 @@ fn a_key_sent_in_the_clear_is_warned_about() {
 }
 
 #[test]
+fn labels_that_older_yaml_reads_as_booleans_are_texts() {
+    let text = "providers:\n  - name: on\n    endpoint: http://x\n    models: {y: no}\n";
+    let file = read(text);
+    let target = file.target("y").unwrap();
+    assert_eq!((target.provider.as_str(), target.model.as_str()), ("on", "no"));
+}
+
+#[test]
 fn anchors_and_merge_keys_work() {
     let text = "providers:\n  - name: x\n    endpoint: http://x\n    models:\n      a: &base {model: m, max_tokens: 5}\n      b:\n        <<: *base\n        max_tokens: 6\n";
     let file = read(text);
