@@ -125,10 +125,9 @@ impl ProviderFile {
 
 /// As YAML 1.2: `yes`, `no`, `on`, `off`, `y` and `n` are texts.
 fn options() -> serde_saphyr::Options {
-    serde_saphyr::Options {
-        strict_booleans: true,
-        ..serde_saphyr::Options::default()
-    }
+    let mut options = serde_saphyr::Options::default();
+    options.strict_booleans = true;
+    options
 }
 
 fn invalid_yaml(error: &serde_saphyr::Error) -> ProviderFileError {

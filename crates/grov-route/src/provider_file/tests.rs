@@ -66,7 +66,7 @@ fn a_file_with_everything() {
     assert_eq!(native.api, ProviderApi::Anthropic);
     assert!(native.transforms.is_empty());
     assert_eq!(file.rules().long_context.as_ref().unwrap().threshold, 100_000);
-    assert_eq!(file.rules().agents[0], ("Explore".to_owned(), "fast".to_owned()));
+    assert_eq!(file.rules().agents[0], ("*".to_owned(), "chat".to_owned()));
     assert_eq!(file.warnings(), []);
 }
 
