@@ -299,7 +299,9 @@ async fn the_summary_of_a_compaction_states_no_decisions_of_a_later_task() {
     let questions = work.judge.reasoning_questions.lock().unwrap();
     let statements = &questions.last().unwrap().statements;
     assert!(
-        statements.iter().all(|one| one.source != StatementSource::Summary),
+        statements
+            .iter()
+            .all(|one| one.source != StatementSource::Summary),
         "{statements:?}"
     );
 }
