@@ -130,7 +130,7 @@ const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
         (
             SuspicionKind::Order,
             &[Addressed],
-            &[Concealed, Weakened, Disarmed, Lied, Destroyed],
+            &[Concealed, Weakened, Disarmed, Lied, Destroyed, Unasked],
         ),
         (
             SuspicionKind::Order,
@@ -393,11 +393,20 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
         }
     };
     let plain: HashSet<Finding> = plain.iter().map(|one| one.finding).collect();
-    disguise::readings(text).iter().any(|reading| {
-        let said = NormalizedText::of(reading).phrases();
-        said.iter()
-            .any(|one| is_strong(one.finding) && !plain.contains(&one.finding))
-    })
+    let more = |reading: &String| -> HashSet<Finding> {
+        let said = NormalizedText::of(reading).phrases().into_iter();
+        said.map(|one| one.finding)
+            .filter(|finding| is_strong(*finding) && !plain.contains(finding))
+            .collect()
+    };
+    let is_kind = |finding: &Finding| matches!(finding, Finding::Kind(_));
+    disguise::readings(text)
+        .iter()
+        .any(|reading| !more(reading).is_empty())
+        || disguise::turned(text).iter().any(|reading| {
+            let more = more(reading);
+            more.len() > 1 || more.iter().any(is_kind)
+        })
 }
 
 fn excerpt(text: &str, at: usize) -> String {

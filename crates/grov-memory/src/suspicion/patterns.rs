@@ -29,7 +29,7 @@ const RESERVED: &[&str] = &[
     "antml:function_calls",
 ];
 /// Tag names that are also words; only matched without attributes.
-const RESERVED_WORDS: &[&str] = &["system", "assistant", "human"];
+const RESERVED_WORDS: &[&str] = &["system", "assistant", "human", "override", "operator"];
 
 /// A reserved tag outside of backticks, or a line that starts a conversation turn.
 pub(super) fn tags(text: &str, quotations: &Quotations<'_>) -> Option<usize> {

@@ -172,6 +172,15 @@ fn sends_a_secret_file(words: &[&str]) -> bool {
         ".kube/config",
         ".docker/config.json",
         "gh/hosts.yml",
+        ".pem",
+        ".p12",
+        ".kdbx",
+        ".cargo/credentials.toml",
+        "cookies.sqlite",
+        "login.keychain-db",
+        "wallet.dat",
+        ".bash_history",
+        ".zsh_history",
     ];
     const VERBS: &[&str] = &[
         "send",
@@ -180,6 +189,15 @@ fn sends_a_secret_file(words: &[&str]) -> bool {
         "übermittel",
         "upload",
         "post",
+        "mail",
+        "email",
+        "commit",
+        "publish",
+        "copy",
+        "add",
+        "put",
+        "paste",
+        "attach",
         "envo",
         "enví",
         "envi",
@@ -206,12 +224,44 @@ fn sends_a_secret_file(words: &[&str]) -> bool {
         "보내",
         "전송",
     ];
-    // Most sentences have no address.
-    words.iter().any(|word| word.contains("://"))
-        && words.iter().any(|word| is_secret_file(word, FILES))
+    const PLACES: &[&str] = &[
+        "repository",
+        "repo",
+        "gist",
+        "pastebin",
+        "issue",
+        "pull",
+        "pr",
+        "readme",
+        "readme.md",
+        "public",
+        "public/",
+        "changelog",
+        "wiki",
+        "branch",
+    ];
+    let is_place = |word: &&str| {
+        word.contains("://")
+            || word.contains('@') && word.contains('.') && !word.contains('/')
+            || PLACES.contains(word)
+    };
+    // Most sentences name no place.
+    words.iter().any(is_place)
+        && words
+            .iter()
+            .any(|word| is_secret_file(word, FILES) || is_secret_variable(word))
         && words
             .iter()
             .any(|word| VERBS.iter().any(|verb| word.starts_with(verb)))
+}
+
+/// Whether a word refers to a variable with a secret: `${NPM_TOKEN}`.
+fn is_secret_variable(word: &str) -> bool {
+    const ENDS: &[&str] = &["token", "secret", "password", "key", "passwd", "credentials"];
+    word.rsplit_once('$').is_some_and(|(_, name)| {
+        let name = name.trim_matches(|character: char| !character.is_ascii_alphanumeric());
+        ENDS.iter().any(|end| name.ends_with(end))
+    })
 }
 
 fn is_secret_file(word: &str, files: &[&str]) -> bool {

@@ -6,7 +6,7 @@ use grov_domain::Task;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Increased with every change of the rules that could find more in a text.
-const RULES: u64 = 1;
+const RULES: u64 = 2;
 
 /// Checks a memory for orders to the agent and notes the fingerprint of its text if there are none.
 pub fn screened(mut task: Task) -> Task {

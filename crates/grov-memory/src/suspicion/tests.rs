@@ -398,3 +398,5 @@ proptest::proptest! {
         }
     }
 }
+
+mod general;
