@@ -169,8 +169,22 @@ fn candidates<'e, E>(
         .take_while(move |entry| order(entry) == Ordering::Equal)
 }
 
+/// Whether the first word of an entry can match a word. Rejects most candidates after a few bytes.
+fn may_match(entry: &str, word: &str) -> bool {
+    let (entry, word) = (entry.as_bytes(), word.as_bytes());
+    let same = entry
+        .iter()
+        .zip(word)
+        .take_while(|(left, right)| left == right)
+        .count();
+    matches!(entry.get(same), None | Some(b' ' | b'*'))
+}
+
 /// The length in words of an entry at `at`.
 fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
+    if !may_match(entry, &words.get(at)?.folded) {
+        return None;
+    }
     let mut length = 0;
     for part in entry.split(' ') {
         let word = &words.get(at + length)?.folded;
