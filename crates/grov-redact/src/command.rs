@@ -32,7 +32,7 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 13] = [
+pub(crate) const PROGRAMS: [Program; 19] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
@@ -46,6 +46,12 @@ pub(crate) const PROGRAMS: [Program; 13] = [
     Program { keywords: &["ldapsearch ", "ldapmodify ", "ldapadd "], options: &["-w"], form: Form::Password },
     Program { keywords: &["smbclient "], options: &["-U"], form: Form::UserAndPassword(b'%') },
     Program { keywords: &["zip "], options: &["-P"], form: Form::Password },
+    Program { keywords: &["openssl enc ", "openssl aes-256-cbc "], options: &["-k", "-K"], form: Form::Password },
+    Program { keywords: &["mosquitto_pub ", "mosquitto_sub ", "ipmitool ", "bcp ", "tsql "], options: &["-P"], form: Form::Password },
+    Program { keywords: &["cqlsh ", "rdesktop "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["lftp "], options: &["-u"], form: Form::UserAndPassword(b',') },
+    Program { keywords: &["7z a ", "7z x ", "7za a ", "7za x "], options: &["-p"], form: Form::Attached },
+    Program { keywords: &["snmpget ", "snmpwalk ", "snmpset "], options: &["-A", "-X"], form: Form::Password },
 ];
 
 /// Maximum distance of an option from the program's name, in bytes.

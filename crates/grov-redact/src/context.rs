@@ -4,6 +4,7 @@ use crate::assignment;
 use crate::command;
 use crate::header;
 use crate::pattern::Class;
+use crate::places;
 use crate::private;
 use crate::prose;
 use crate::scan::{Certainty, Scan, end_of_run};
@@ -48,6 +49,14 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (sql_password, &["identified by ", "password '"]),
     (netrc_password, &["password "]),
     (pgpass_password, &[":5432:"]),
+    (places::share, &["net use "]),
+    (places::reply, &["send \"", "send -- \""]),
+    (places::pair, &[
+        "creds:", "creds ", "credentials:", "login with ", "log in with ", "login: ", "zugangsdaten:", "zugang:",
+        "identifiants", "credenciales:", "credenziali:",
+    ]),
+    (places::short_name, &[" pw ", " pw: ", " pw=", "(pw "]),
+    (places::file_of_url, &["https_", "http_", "ssh_", "ftp_", "sftp_"]),
     (assignment::defined, &["define(", "#define "]),
 ];
 

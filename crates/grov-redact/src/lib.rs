@@ -28,6 +28,7 @@ mod judgement;
 mod key;
 mod own_text;
 mod pattern;
+mod places;
 mod private;
 mod prose;
 mod redacted;

@@ -2,6 +2,7 @@
 
 use crate::MASK_START;
 use crate::pattern::Class;
+use crate::places::passphrase;
 use crate::scan::{Certainty, Scan};
 use crate::value::{
     has_digit, has_letter, is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words,
@@ -15,6 +16,7 @@ pub(crate) const PASSWORD_WORDS: &[&str] = &[
     "password", "passphrase", "passcode", "passwd", "passwort", "kennwort", "contrase", "mot de passe", "senha",
     "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
     "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
+    "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi",
 ];
 
 /// Words for a generated key, in the languages of prompts.
@@ -41,7 +43,7 @@ const MAX_WORDS: usize = 9;
 #[rustfmt::skip]
 const COPULAS: &[&str] = &[
     "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
-    "este", "era", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+    "este", "era", "är", "er", "je", "on", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
 ];
 
 /// Particles that connect a name and its value where no spaces separate words.
@@ -84,6 +86,9 @@ struct Candidate<'t> {
 
 /// Finds the password that a sentence names.
 pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if let Some(range) = passphrase(scan, &keyword) {
+        return scan.found("password", Certainty::Place, range);
+    }
     if let Some(range) = app_password(scan, &keyword) {
         return scan.found("password", Certainty::Place, range);
     }
@@ -280,6 +285,22 @@ fn is_cjk(letter: char) -> bool {
 
 fn is_key_alphabet(text: &str) -> bool {
     text.bytes().all(|byte| Class::of("A-Za-z0-9+/=_.~-").has(byte))
+}
+
+/// Returns whether a word of at least eight characters looks like a password that a person chose: it has a figure, and letters of
+/// both cases or special characters.
+pub(crate) fn is_chosen(word: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| word.bytes().any(|byte| kind(&byte));
+    let candidate = Candidate {
+        text: word,
+        range: 0..word.len(),
+        lead: Lead::Stated,
+    };
+    word.len() >= 8
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && is_password(&candidate)
 }
 
 /// Returns whether a word looks like a password that a person or a program chose, given how it is connected with the name.

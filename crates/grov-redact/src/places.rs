@@ -1,0 +1,217 @@
+//! Passwords that are known by their place: after a share, in a dialogue, in a pair of user and password, in a file name made of a
+//! URL.
+
+use crate::MASK_START;
+use crate::prose;
+use crate::scan::{Certainty, Scan};
+use std::ops::Range;
+
+/// Maximum number of bytes after a keyword that are read.
+const MAX_DISTANCE: usize = 160;
+
+/// Words of a sentence that a passphrase rarely has.
+#[rustfmt::skip]
+const SENTENCE_WORDS: &[&str] = &[
+    "for", "the", "this", "is", "are", "not", "to", "of", "required", "asked", "missing", "wrong", "invalid", "at", "has", "must",
+];
+
+/// The rest of the line after a keyword.
+fn rest<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> &'t str {
+    let text = scan.text;
+    let end = text.floor_char_boundary(keyword.end.saturating_add(MAX_DISTANCE));
+    let rest = text.get(keyword.end..end).unwrap_or_default();
+    rest.split('\n').next().unwrap_or_default()
+}
+
+/// Reports a part of the text after a keyword, unless it is masked or empty.
+fn report(scan: &mut Scan<'_>, keyword: &Range<usize>, rest: &str, part: Range<usize>) {
+    let is_masked = rest
+        .get(part.clone())
+        .is_none_or(|part| part.contains(MASK_START));
+    if !part.is_empty() && !is_masked {
+        let range = keyword.end + part.start..keyword.end + part.end;
+        scan.found("password", Certainty::Place, range);
+    }
+}
+
+/// The words of a text with their places.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let start = text.as_ptr() as usize;
+    // Words are slices of the text.
+    text.split_whitespace()
+        .map(move |word| (word.as_ptr() as usize - start, word))
+}
+
+/// Finds the password after a share: `net use Z: \\host\share hunter-22`.
+pub(crate) fn share(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let after = words(rest)
+        .skip_while(|(_, word)| !word.starts_with("\\\\"))
+        .nth(1);
+    if let Some((at, word)) = after.filter(|(_, word)| !word.starts_with(['/', '*', '|', '&', ';', '>'])) {
+        report(scan, &keyword, rest, at..at + word.len());
+    }
+}
+
+/// Finds the reply to a question for a password: `expect "assword:"; send "hunter-22\r"`.
+pub(crate) fn reply(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let from = scan
+        .text
+        .floor_char_boundary(keyword.start.saturating_sub(MAX_DISTANCE));
+    let before = scan.text.get(from..keyword.start).unwrap_or_default();
+    // The question is the last one before the reply.
+    let question = before
+        .rfind("expect")
+        .and_then(|at| before.get(at..))
+        .unwrap_or_default();
+    if !["assword", "assphrase", "asswort"]
+        .iter()
+        .any(|word| question.contains(word))
+    {
+        return;
+    }
+    let rest = rest(scan, &keyword);
+    let reply = rest.split('"').next().unwrap_or_default();
+    let reply = reply.trim_end_matches(['\\', 'r', 'n']);
+    if !reply.starts_with('$') {
+        report(scan, &keyword, rest, 0..reply.len());
+    }
+}
+
+/// Finds the password in a pair after words such as "creds:": `jo/hunter-22`, `jo / hunter-22`, `jo:hunter-22`.
+pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let mut words = words(rest).filter(|(_, word)| *word != "is" && *word != "are" && *word != ":");
+    let Some((at, first)) = words.next() else { return };
+    let (at, password) = match first.split_once(['/', ':']) {
+        Some((user, password)) if !user.is_empty() && !password.is_empty() => (at + user.len() + 1, password),
+        Some(_) => return,
+        None => match (words.next(), words.next()) {
+            (Some((_, "/")), Some((at, password))) => (at, password),
+            _ => return,
+        },
+    };
+    let password = password.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
+    if prose::is_chosen(password) {
+        report(scan, &keyword, rest, at..at + password.len());
+    }
+}
+
+/// Finds the password after "pw".
+pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let mut words = words(rest).skip_while(|(_, word)| matches!(*word, "is" | "ist" | "=" | ":"));
+    let Some((at, word)) = words.next() else { return };
+    let word = word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
+    if prose::is_chosen(word) {
+        report(scan, &keyword, rest, at..at + word.len());
+    }
+}
+
+/// Finds the password in a file name made of a URL: `https_jo:hunter-22@host_index.html`.
+pub(crate) fn file_of_url(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let name = rest
+        .split(|character: char| character.is_whitespace() || matches!(character, '/' | '"' | '\'' | '`'))
+        .next()
+        .unwrap_or_default();
+    if let Some((authority, _)) = name.rsplit_once('@')
+        && let Some((user, password)) = authority.split_once(':')
+        && !user.is_empty()
+        && !password.starts_with(['$', '{', '<'])
+    {
+        report(scan, &keyword, rest, user.len() + 1..authority.len());
+    }
+}
+
+/// Finds a passphrase of several words: `the passphrase of the key is "roter fuchs im schnee"`, or `passphrase: soft clouds 3000`
+/// at the end of a line.
+pub(crate) fn passphrase(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
+    if !scan.text[keyword.clone()].eq_ignore_ascii_case("passphrase") {
+        return None;
+    }
+    let to = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
+    let line = scan.text[keyword.end..to].split('\n').next()?;
+    let is_phrase = |phrase: &str| {
+        let words = phrase.split(' ').count();
+        let letter = |character: char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '\'');
+        // A sentence about a passphrase is none.
+        let is_sentence = phrase.split(' ').any(|word| SENTENCE_WORDS.contains(&word));
+        (3..=8).contains(&words) && !is_sentence && phrase.chars().all(letter) && !phrase.contains("  ")
+    };
+    let start_of = |part: &str| part.as_ptr() as usize - line.as_ptr() as usize;
+    let quoted = line.find('"').and_then(|open| {
+        let phrase = line[open + 1..].split_once('"')?.0;
+        let before = line[..open].trim_end();
+        let is_stated = before.ends_with(':')
+            || before.ends_with(" is")
+            || before.ends_with(" ist")
+            || before.ends_with(" est");
+        (is_stated && is_phrase(phrase)).then_some(phrase)
+    });
+    let labelled = line.strip_prefix(':').map(str::trim).filter(|phrase| {
+        let ends_in_figures = phrase.bytes().rev().take_while(u8::is_ascii_digit).count() >= 2;
+        let is_whole = keyword.end + line.len() == scan.text.len()
+            || scan.text[keyword.end + line.len()..].starts_with('\n');
+        ends_in_figures && is_whole && is_phrase(phrase)
+    });
+    let phrase = quoted.or(labelled)?;
+    let start = keyword.end + start_of(phrase);
+    Some(start..start + phrase.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Redactor;
+
+    #[test]
+    fn a_password_is_found_by_its_place() {
+        for (text, secret) in [
+            (
+                "net use Z: \\\\nas\\share Herbstlaub77! /user:acme\\jo",
+                "Herbstlaub77!",
+            ),
+            (
+                "expect -c 'spawn ssh jo@sw1; expect \"assword:\"; send \"Herbstlaub22\\r\"'",
+                "Herbstlaub22",
+            ),
+            ("creds: admin/Herbst2000!", "Herbst2000!"),
+            ("login with jo / Herbst_55 please", "Herbst_55"),
+            ("user jo, pw Herbst_55", "Herbst_55"),
+            (
+                "the passphrase of the key is \"roter fuchs im schnee\"",
+                "roter fuchs im schnee",
+            ),
+            ("wpa passphrase: weiche wolken 3000", "weiche wolken"),
+            ("비밀번호는 Herbst!2024 입니다", "Herbst!2024"),
+            ("heslo je Herbst2024!", "Herbst2024!"),
+            ("lösenordet är Herbstlaub7", "Herbstlaub7"),
+            ("openssl enc -aes-256-cbc -k Herbst_7 -in a", "Herbst_7"),
+            ("cache/https_anna:Herbst-9@repo.acme.io_index.html", "Herbst-9"),
+        ] {
+            let masked = Redactor::shared().redact(text);
+            assert!(!masked.contains(secret), "{masked}");
+            assert_eq!(Redactor::shared().redact(&masked), masked, "twice");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_at_such_places_stays() {
+        for text in [
+            "net use Z: \\\\nas\\share /user:acme\\jo",
+            "net use * /delete",
+            "expect \"login:\"; send \"jo\\r\"",
+            "expect \"assword:\"; send \"$password\\r\"",
+            "creds: see docs/access.md",
+            "login with Google/GitHub",
+            "login with OAuth2/OIDC",
+            "the pw field is required",
+            "https_proxy and http_proxy are read",
+            "creds: vault/app-2024",
+            "the passphrase is \"required for this key\" in the message of ssh",
+            "passphrase: asked for at most 3 times",
+        ] {
+            assert_eq!(Redactor::shared().redact(text), text);
+        }
+    }
+}
