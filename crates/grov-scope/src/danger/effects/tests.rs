@@ -378,3 +378,49 @@ fn a_name_or_an_ordinary_word_in_a_request_asks_for_no_destruction() {
         assert!(score(goal, command) < 5, "{goal}: {command}");
     }
 }
+
+#[test]
+fn a_file_named_like_a_verb_is_no_subcommand() {
+    let commands = [
+        "black delete_user.py",
+        "isort purge_cache.py",
+        "sqlfluff fix drop_tables.sql",
+    ];
+    assert_eq!(asked("Format it", &commands), [""; 0]);
+}
+
+#[test]
+fn the_list_mode_of_sqlite_is_no_dry_run() {
+    let commands = ["sqlite3 --list app.db \"DROP TABLE users\""];
+    assert_eq!(silent("Why is it slow?", &commands), [""; 0]);
+}
+
+#[test]
+fn what_a_request_forbids_is_not_requested() {
+    let goal = "Migrate to staging-eu, never touch prod-eu";
+    assert_eq!(silent(goal, &["kubectl delete ns prod-eu"]), [""; 0]);
+}
+
+#[test]
+fn a_request_for_another_environment_is_none_for_production() {
+    let commands = [
+        "mongorestore --drop --uri \"$MONGO_PROD_URI\" dump/",
+        "bq rm -r -f acme-prod:events",
+    ];
+    assert_eq!(
+        silent("Restore yesterday's dump into a scratch database", &commands),
+        [""; 0]
+    );
+    assert_eq!(
+        asked("Restore yesterday's dump into prod", &commands[..1]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn undoing_an_edit_of_a_file_is_no_reset_of_everything() {
+    assert_eq!(
+        silent("undo my last edit in app.js", &["git reset --hard origin/main"]),
+        [""; 0]
+    );
+}
