@@ -385,3 +385,35 @@ fn the_exit_tool_may_be_called_as_text() {
     assert_eq!(message["content"], json!([{"type": "text", "text": "done"}]));
     assert_eq!(message["stop_reason"], "end_turn");
 }
+
+/// Some providers number the calls of each answer from 0. The client drops a call whose id it knows from an earlier turn.
+#[test]
+fn id_of_a_call_that_the_conversation_already_has_is_replaced() {
+    let call = |id: &str| {
+        let request = serde_json::json!({
+            "max_tokens": 10, "stream": true,
+            "messages": [
+                {"role": "user", "content": "go"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "0", "name": "f", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "0", "content": "done"}]},
+            ],
+        });
+        let translator = Translator::new(TranslationSettings::default());
+        let mut response = translator
+            .request(request.to_string().as_bytes())
+            .unwrap()
+            .response;
+        let chunk = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"id\":\"{id}\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}]}}}}]}}\n\n"
+        );
+        let mut out = bytes::BytesMut::new();
+        response.chunk(chunk.as_bytes(), &mut out);
+        String::from_utf8(out.to_vec()).unwrap()
+    };
+    assert!(call("1").contains("\"id\":\"1\""), "{}", call("1"));
+    let replaced = call("0");
+    assert!(
+        replaced.contains("\"id\":\"call_") && !replaced.contains("\"id\":\"0\""),
+        "{replaced}"
+    );
+}

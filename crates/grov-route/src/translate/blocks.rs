@@ -71,6 +71,8 @@ pub(crate) struct Blocks {
     waiting: usize,
     any_tool: bool,
     ids: HashSet<String>,
+    /// Ids of calls in the conversation so far.
+    earlier: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -171,11 +173,17 @@ impl Blocks {
         self.write(parts);
     }
 
+    /// Keeps the ids of calls distinct from those of the conversation so far: the client drops a call whose id it knows.
+    pub(crate) fn avoid(&mut self, earlier: HashSet<String>) {
+        self.earlier = earlier;
+    }
+
     fn tool(&mut self, call: usize, id: &str, name: String, parts: &mut impl Parts) {
         self.start("", parts);
         self.any_tool = true;
         let mut id = tool_id(id);
-        if id.is_empty() || self.ids.contains(id.as_ref()) {
+        let is_known = self.ids.contains(id.as_ref()) || self.earlier.contains(id.as_ref());
+        if id.is_empty() || is_known {
             id = Cow::Owned(new_call_id());
         }
         let id = id.into_owned();

@@ -11,6 +11,7 @@ use super::transform::ResponseChain;
 use super::whole::WholeMessage;
 use super::writer::EventWriter;
 use bytes::BytesMut;
+use std::collections::HashSet;
 use stream::{MAX_UNREADABLE, StreamState, Take};
 
 /// The most bytes of a body that is not a stream, and of one event of a stream.
@@ -65,6 +66,12 @@ impl ResponseTranslator {
             done: false,
             events: Vec::new(),
         }
+    }
+
+    /// Keeps the ids of tool calls distinct from these of the conversation so far. Some providers number the calls of each answer.
+    pub(super) fn avoiding(mut self, ids: HashSet<String>) -> Self {
+        self.blocks.avoid(ids);
+        self
     }
 
     /// Takes the provider's status and content type. Returns the status for the client.

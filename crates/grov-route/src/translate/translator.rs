@@ -5,12 +5,13 @@ use super::chat::answer::ChatAnswer;
 use super::chat::request::{RequestOptions, chat_request, finish};
 use super::event::Event;
 use super::json::{Json, Object};
-use super::messages::MessagesBody;
+use super::messages::{Content, MessagesBody};
 use super::response::ResponseTranslator;
 use super::responses::answer::ResponsesAnswer;
 use super::responses::request::responses_request;
 use super::transform::{RequestContext, ResponseChain, ResponseContext, Transform, apply};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The API of a provider that needs translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,6 +90,7 @@ impl Translator {
             .flatten()
             .map(|tool| tool.name.clone().into_owned())
             .collect();
+        let call_ids = call_ids(&body);
         let options = RequestOptions {
             model: &settings.model,
             max_tokens: settings.max_tokens,
@@ -118,7 +120,8 @@ impl Translator {
             body: serde_json::to_vec(&Json::Object(chat))?,
             path,
             stream,
-            response: ResponseTranslator::new(settings.label.clone(), stream, answer, chain),
+            response: ResponseTranslator::new(settings.label.clone(), stream, answer, chain)
+                .avoiding(call_ids),
         })
     }
 
@@ -137,6 +140,18 @@ impl Translator {
             chat.push("reasoning", Json::object([("effort", Json::text(effort))]));
         }
     }
+}
+
+/// The ids of the tool calls in a conversation.
+fn call_ids(body: &MessagesBody<'_>) -> HashSet<String> {
+    let blocks = body.messages.iter().flat_map(|message| match &message.content {
+        Content::Blocks(blocks) => blocks.as_slice(),
+        Content::None | Content::Text(_) => &[],
+    });
+    let calls = blocks.filter(|block| block.kind == "tool_use");
+    calls
+        .filter_map(|block| block.id.as_deref().map(str::to_owned))
+        .collect()
 }
 
 /// The effort that the client asks for, in the three steps that every provider knows.
