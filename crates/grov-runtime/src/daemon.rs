@@ -2,7 +2,7 @@
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
-use crate::{Environment, Home, KEYS, Settings};
+use crate::{Environment, Home, KEYS, ProviderFiles, Settings};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -128,6 +128,16 @@ pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> E
         .iter()
         .filter(|(name, value)| keep(name, value))
         .collect()
+}
+
+/// The environment for a daemon: [`scrubbed_environment`], and the variables that the provider file names.
+pub fn daemon_environment(home: &Home, environment: &Environment, settings: &Settings) -> Environment {
+    let named = ProviderFiles::new(home, environment, settings.route()).named_variables();
+    let scrubbed = scrubbed_environment(environment, settings);
+    let of_providers = named
+        .iter()
+        .filter_map(|name| Some((name.as_str(), environment.get(name)?)));
+    scrubbed.iter().chain(of_providers).collect()
 }
 
 /// Why this process cannot become the daemon.

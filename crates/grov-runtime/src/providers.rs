@@ -47,6 +47,16 @@ impl ProviderFiles {
             .find(|path| path.exists())
     }
 
+    /// The names in every `${NAME}` of the provider file, if it can be read.
+    pub fn named_variables(&self) -> Vec<String> {
+        let text = self.find().and_then(|path| std::fs::read_to_string(path).ok());
+        let text = text.unwrap_or_default();
+        let parts = text.split("${").skip(1);
+        parts
+            .filter_map(|part| Some(part.split_once('}')?.0.trim().to_owned()))
+            .collect()
+    }
+
     /// The file of variables with lower precedence than the environment.
     pub fn env_file(&self) -> &Path {
         &self.env_file
@@ -97,6 +107,19 @@ mod tests {
             std::fs::write(path, "").unwrap();
             assert_eq!(files.find(), Some(path.as_path()));
         }
+    }
+
+    #[test]
+    fn variables_of_the_provider_file_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = files(directory.path(), &[], &[]);
+        assert_eq!(files.named_variables(), [""; 0]);
+        std::fs::write(
+            directory.path().join("providers.yaml"),
+            "a: ${ONE}\nb: x-${ TWO }-${open\n",
+        )
+        .unwrap();
+        assert_eq!(files.named_variables(), ["ONE", "TWO"]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
         return Err(failed(&format!("cannot start {}", program.display()), &error));
     }
     // The daemon gets a scrubbed environment, so its settings are read from that.
-    let environment = daemon::scrubbed_environment(&environment, &settings);
+    let environment = daemon::daemon_environment(&home, &environment, &settings);
     let settings = load(&environment)?;
     settings.ensure_startable(&environment)?;
     for warning in settings.warnings() {

@@ -165,6 +165,19 @@ fn a_daemon_keeps_the_anthropic_key_that_it_may_spend_and_its_own() {
 }
 
 #[test]
+fn a_daemon_keeps_the_keys_that_the_provider_file_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = Environment::from_iter([("NAMED_KEY", "k"), ("OTHER_KEY", "k"), ("PATH", "/bin")]);
+    let home = Home::locate(Some(directory.path()), &environment).unwrap();
+    std::fs::write(home.providers_file(), "api_key: ${NAMED_KEY}").unwrap();
+    let settings = settings(directory.path(), &environment);
+    assert_eq!(
+        daemon_environment(&home, &environment, &settings),
+        Environment::from_iter([("NAMED_KEY", "k"), ("PATH", "/bin")])
+    );
+}
+
+#[test]
 fn the_record_has_its_documented_shape() {
     let text = serde_json::to_string(&record()).unwrap();
     let pid = std::process::id();

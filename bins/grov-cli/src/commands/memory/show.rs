@@ -72,12 +72,6 @@ fn text(answer: &Answer, style: Style) -> String {
         }
     }
     fields.add("prompt", &memory.original_query);
-    if is_shortened(&memory.original_query) {
-        fields.add(
-            "note",
-            "the prompt was too long; only its beginning and its end are kept",
-        );
-    }
     for decision in &memory.decisions {
         fields.add("decided", &format!("{} ({})", decision.choice, decision.reason));
     }
@@ -87,24 +81,4 @@ fn text(answer: &Answer, style: Style) -> String {
     fields.add_all("tag", &memory.tags);
     let goal = style.bold(&one_line(title(memory)));
     format!("{goal}\n{}", fields.into_text())
-}
-
-/// Whether a prompt was shortened before it was recorded: a line marks the gap, as `ends_of_prompt` of `grov-session` and `bounded` of `grov-redact` write it.
-fn is_shortened(prompt: &str) -> bool {
-    let marks_gap =
-        |line: &str| line == "[…]" || line.starts_with("[… ") && line.ends_with(" bytes left out …]");
-    prompt.lines().any(marks_gap)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shortened_prompt_is_recognised_by_the_line_that_marks_the_gap() {
-        let long = format!("fix this\n{}\nand nothing else", "a line of a log\n".repeat(4096));
-        assert!(is_shortened(&grov_session::capture::ends_of_prompt(&long)));
-        assert!(is_shortened(&grov_redact::bounded(&long, 4096)));
-        assert!(!is_shortened("fix `[…]` in the titles"));
-    }
 }
