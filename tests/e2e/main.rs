@@ -20,6 +20,7 @@ mod memory;
 mod planted;
 mod port_taken;
 mod real_client;
+mod routing;
 mod secrets;
 mod starting;
 mod static_model;

@@ -49,15 +49,6 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
             ranges.push((from, to));
         }
     }
-    if !sentence.trim_end().ends_with(['?', '？']) {
-        for (from, to) in clauses(sentence) {
-            let overlaps = ranges.iter().any(|(start, end)| from < *end && *start < to);
-            let quotes = quoted.iter().any(|(start, end)| from < *end && *start < to);
-            if !(overlaps || quotes) && grov_scope::is_prohibition(&sentence[from..to], context.languages) {
-                ranges.push((from, to));
-            }
-        }
-    }
     ranges.sort_unstable();
     for (from, to) in ranges {
         push_new(
@@ -66,24 +57,6 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
             MAX_CONSTRAINTS,
         );
     }
-}
-
-/// The byte ranges of a sentence between its marks. A mark within a name does not separate.
-fn clauses(sentence: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    let mut letters = sentence.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        let is_wide = matches!(letter, '，' | '、' | '。' | '；' | '！' | '（' | '）');
-        let ends = letters.peek().is_none_or(|(_, next)| next.is_whitespace());
-        if is_wide || ends && matches!(letter, ',' | ';' | ':' | '.' | '!' | '—' | '–') {
-            found.push((from, at));
-            from = at + letter.len_utf8();
-        }
-    }
-    found.push((from, sentence.len()));
-    found.retain(|(from, to)| to - from <= MAX_CHARACTERS && !sentence[*from..*to].trim().is_empty());
-    found
 }
 
 /// The byte range of some words, with quotation marks around them.

@@ -320,12 +320,6 @@ impl Constraints {
     }
 }
 
-/// Whether a clause of a prompt forbids to change or run something that it names.
-pub fn is_prohibition(clause: &str, prompt: Languages) -> bool {
-    let words = clause::tokens(clause, prompt);
-    named::forbids(&words) && !limit::read(clause, words, &Context::default()).is_empty()
-}
-
 /// The finding for a changed file.
 fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
     let name = place.display();

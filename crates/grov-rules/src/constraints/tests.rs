@@ -127,26 +127,3 @@ fn limits_are_short() {
     assert_eq!(found.len(), 1);
     assert!(found[0].chars().count() <= MAX_CHARACTERS);
 }
-
-#[test]
-fn prohibitions_without_a_cue_of_their_own_are_found() {
-    for (prompt, limit) in [
-        (
-            "Upgrade the image. The workflows in .github belong to the platform team, write a note",
-            "The workflows in .github belong to the platform team",
-        ),
-        (
-            "指摘を直して。生成されたファイル(*.g.dart)は手で編集しない",
-            "生成されたファイル(*.g.dart)は手で編集しない",
-        ),
-    ] {
-        assert_eq!(found(prompt), [limit], "{prompt}");
-    }
-    for prompt in [
-        "The parser does not change the case",
-        "Why can't users delete src/a.rs files?",
-        "It works. The log grows",
-    ] {
-        assert_eq!(found(prompt), [""; 0], "{prompt}");
-    }
-}

@@ -20,7 +20,7 @@ use crate::pattern::Pattern;
 use aspects::Aspect;
 use change::{Change, command_words, words_of};
 use grov_domain::{EffectKind, Program};
-pub(super) use reading::{forbids, read};
+pub(super) use reading::read;
 use stem::is_same_word;
 
 /// What must not happen to a thing.
@@ -57,8 +57,6 @@ pub(super) struct Named {
     branches: Vec<String>,
     /// The hosts that it names.
     hosts: Vec<String>,
-    /// The clause is about commits.
-    commits: bool,
     /// Only what exists must not change.
     is_existing: bool,
     /// Versions and other numbers.
@@ -169,27 +167,10 @@ impl Named {
                 .words()
                 .any(|word| self.hosts.iter().any(|host| word.contains(host.as_str())))
         };
-        let sweeps = |program: &Program| {
-            let (command, rest) = program.git();
-            rest.iter().any(|word| self.takes_along(command, word.as_str()))
-        };
-        let may_sweep = self.commits && self.rule != Rule::Except && !self.places.is_empty();
         action
             .programs()
             .iter()
-            .any(|program| acts(program) || reaches(program) || may_sweep && sweeps(program))
-    }
-
-    /// Whether an argument of a Git command takes along a file that must not be committed.
-    fn takes_along(&self, command: &str, word: &str) -> bool {
-        match command {
-            "add" | "stage" => {
-                matches!(word, "-A" | "--all" | "." | "-u")
-                    || self.places.iter().any(|place| word.ends_with(place.as_str()))
-            }
-            "commit" => matches!(word, "-a" | "--all" | "-am"),
-            _ => false,
-        }
+            .any(|program| acts(program) || reaches(program))
     }
 
     /// Whether a formatter rewrites more than what may change.
@@ -246,7 +227,7 @@ impl Named {
         let any_digit = |line: &&str| line.contains(|letter: char| letter.is_ascii_digit());
         self.numbers.iter().any(|number| {
             change.removed.iter().any(|line| has_number(line, number))
-                && change.added.iter().any(any_digit)
+                && change.added.iter().any(|line| any_digit(line))
                 && !change.added.iter().any(|line| has_number(line, number))
         })
     }
@@ -272,7 +253,7 @@ impl Named {
                 && !line.contains(number.as_str())
                 && line.contains(|letter: char| letter.is_ascii_digit())
         };
-        let is_there = self.is_in_path(change) && change.added.iter().any(has_version);
+        let is_there = self.is_in_path(change) && change.added.iter().any(|line| has_version(line));
         installs || is_unknown && (is_there || change.added.iter().any(|line| differs(line)))
     }
 
@@ -285,11 +266,9 @@ impl Named {
 
     /// Whether a command that does something names it.
     fn is_run(&self, action: &AnalyzedAction<'_>) -> bool {
-        let removes = |program: &Program| self.rule != Rule::Keep && program.name() == "rm";
         let tests = |program: &Program| program.operands().any(|word| word == "test");
-        let acts = |program: &&Program| {
-            !LOOKING.contains(&program.name()) && !looks(program) && !tests(program) && !removes(program)
-        };
+        let acts =
+            |program: &&Program| !LOOKING.contains(&program.name()) && !looks(program) && !tests(program);
         !action.sketch.effects.contains(&EffectKind::Test)
             && action
                 .programs()

@@ -152,12 +152,8 @@ impl RequestedChange {
 
     fn of(root: &ProjectRoot, text: &str, verbs: &Verbs<'_, '_>) -> Option<Self> {
         let words = verbs.words;
-        // "Src/legacy is too slow" requests nothing.
-        let is_more = |at: usize| {
-            let word = &words[at];
-            word.is_any(MORE) && (!word.is_any(&["too"]) || word.pauses() || at + 1 == words.len())
-        };
-        if !(0..words.len()).any(|at| verbs.orders(&words[at]) || is_more(at)) {
+        let is_order = |word: &Word<'_>| verbs.orders(word) || word.is_any(MORE);
+        if !words.iter().any(is_order) {
             return None;
         }
         let mut names = Vec::new();

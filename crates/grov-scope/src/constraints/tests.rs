@@ -709,37 +709,3 @@ fn looking_only_ends_when_a_change_is_asked_for() {
         "Explain logout. Don't change anything."
     ]));
 }
-
-#[test]
-fn a_complaint_about_a_path_does_not_lift_its_constraint() {
-    let edit = edit("src/legacy/a.rs", "fn a() {}");
-    assert!(is_forbidden_after(
-        "don't touch src/legacy",
-        &["src/legacy is too slow"],
-        &edit
-    ));
-}
-
-#[test]
-fn only_a_file_forbids_all_files_of_a_wildcard() {
-    assert!(breaks(
-        "only chapters/03.tex",
-        &bash("sed -i s/a/b/ chapters/*.tex")
-    ));
-    assert!(!breaks(
-        "only chapters/03.tex",
-        &bash("sed -i s/a/b/ chapters/03.tex")
-    ));
-}
-
-#[test]
-fn an_option_for_the_output_names_a_changed_file() {
-    assert!(breaks(
-        "don't touch data/raw",
-        &bash("iconv -f latin1 data/raw/a.csv -o data/raw/a.csv")
-    ));
-    assert!(!breaks(
-        "don't touch data/raw",
-        &bash("iconv -f latin1 data/raw/a.csv -o out/a.csv")
-    ));
-}

@@ -2,7 +2,6 @@
 //!
 //! "What would a force push do?", "fix the deploy script" and "don't publish it" name an action without asking for it.
 
-use crate::names::is_path;
 use crate::words::{Word, words};
 use std::collections::HashSet;
 
@@ -319,16 +318,6 @@ impl RequestWords {
     /// Whether the request contains a word.
     pub(crate) fn names(&self, word: &str) -> bool {
         self.all.contains(&word.to_lowercase())
-    }
-
-    /// Whether the request contains a word where it forbids nothing: "migrate to staging-eu, never touch prod-eu".
-    pub(crate) fn names_wanted(&self, word: &str) -> bool {
-        self.wanted.contains(&word.to_lowercase())
-    }
-
-    /// Whether the request names a file.
-    pub(crate) fn names_file(&self) -> bool {
-        self.all.iter().any(|word| word.contains('.') && is_path(word))
     }
 
     /// Whether the request asks with a word that starts with one of these stems: no question, negation or name.

@@ -136,8 +136,6 @@ const HARMLESS: &[&str] = &[
 ];
 
 pub(super) fn is_harmless(command: &Program) -> bool {
-    // The mode of its output.
-    let lists = command.name() == "sqlite3";
     let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v", "-h"]);
     shows_version
         || command.arguments.iter().any(|argument| {
@@ -147,7 +145,6 @@ pub(super) fn is_harmless(command: &Program) -> bool {
             let switched_off = argument.ends_with("=none") || argument.ends_with("=false");
             name.starts_with('-')
                 && !switched_off
-                && !(lists && name == "--list")
                 && HARMLESS.iter().any(|one| one.eq_ignore_ascii_case(name))
         })
 }
@@ -169,9 +166,7 @@ pub(super) fn of_command(
         let found = invocation.matches(row)?;
         let counts = row.condition.is_none_or(|condition| condition(command, context))
             && !is_excused(row.effect, command, &found, programs, context)
-            && (reaches_unnamed_production(command, &context.compiled.request)
-                || undoes_more_than_a_file(command, &context.compiled.request)
-                || !is_requested(row, invocation.name, &found, &context.compiled.request));
+            && !is_requested(row, invocation.name, &found, &context.compiled.request);
         counts.then_some((row, found))
     });
     let (row, found) = found?;
@@ -212,40 +207,6 @@ const GENERIC: &[&str] = &[
     "create", "update", "make", "send", "set", "add", "run", "import", "load", "execute", "patch", "edit", "user", "start", "open", "write", "import",
     "test", "build", "print", "import", "service", "apps", "data", "query", "table",
 ];
-
-/// Words for the environment of the users.
-const PRODUCTION: &[&str] = &["prod", "prd", "production", "live"];
-
-/// Beginnings of words for it in requests.
-const NAMES_PRODUCTION: &[&str] = &["prod", "live", "прод", "生产", "线上", "本番"];
-
-/// Words for other environments in requests.
-#[rustfmt::skip]
-const OTHER_ENVIRONMENTS: &[&str] = &["staging", "stage.", "scratch", "dev.", "development", "test.", "local", "sandbox", "qa.", "preview"];
-
-/// Whether a command acts in production, and the request names another environment only.
-fn reaches_unnamed_production(command: &Program, request: &RequestWords) -> bool {
-    let is_production = |word: &str| {
-        word.split(is_separator)
-            .any(|part| PRODUCTION.iter().any(|name| name.eq_ignore_ascii_case(part)))
-    };
-    request.is_about(OTHER_ENVIRONMENTS)
-        && !request.is_about(NAMES_PRODUCTION)
-        && command.arguments.iter().any(|argument| is_production(argument))
-        && !names_operand(&command.arguments, request)
-}
-
-/// Whether a Git command discards all local work where the request is to undo changes of a file.
-fn undoes_more_than_a_file(command: &Program, request: &RequestWords) -> bool {
-    let (verb, rest) = command.git();
-    let discards = match verb {
-        "reset" => rest.iter().any(|word| *word == "--hard"),
-        "clean" => true,
-        "checkout" | "restore" => rest.last().is_some_and(|word| *word == "."),
-        _ => false,
-    };
-    discards && request.names_file() && !request.is_about(&["reset", "clean", "everything", "all."])
-}
 
 /// Whether a request asks for what a row does. The verb of the command asks for the subcommand, not for its options.
 fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: &RequestWords) -> bool {
@@ -308,8 +269,7 @@ pub(super) fn names_operand(arguments: &[Argument], request: &RequestWords) -> b
     let mut operands = arguments.iter().filter(|argument| argument.role != Role::Option);
     operands.any(|argument| {
         let mut parts = argument.split(['=', '/', '@', ':', ',']);
-        is_name(argument) && request.names_wanted(argument)
-            || parts.any(|part| is_name(part) && request.names_wanted(part))
+        is_name(argument) && request.names(argument) || parts.any(|part| is_name(part) && request.names(part))
     })
 }
 

@@ -22,7 +22,7 @@ pub(super) fn of(body: &Json) -> Option<MessagesRequest> {
         let (role, blocks) = match message.get_str("role") {
             Some("assistant") => ("assistant", assistant(message)),
             Some("tool") => ("user", vec![tool_result(message)]),
-            Some("user") => ("user", vec![text_block(text(message))]),
+            Some("user") => ("user", vec![text_block(without_reminders(&text(message)))]),
             _ => {
                 system.push(text_block(text(message)));
                 continue;
@@ -53,6 +53,20 @@ fn text(message: &Json) -> String {
         Some(other) => other.as_str().unwrap_or_default().to_owned(),
         None => String::new(),
     }
+}
+
+/// A user's text without the reminders of the client, which translators join with it.
+fn without_reminders(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<system-reminder>") {
+        kept.push_str(before);
+        rest = after
+            .split_once("</system-reminder>")
+            .map_or("", |(_, after)| after);
+    }
+    kept.push_str(rest);
+    kept
 }
 
 fn text_block(text: String) -> Json {
@@ -89,4 +103,15 @@ fn assistant(message: &Json) -> Vec<Json> {
         ]))
     });
     said.into_iter().chain(calls).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reminders_are_no_part_of_a_prompt() {
+        let text = "a <system-reminder>\nno [[scenario:x]]\n</system-reminder>\nb<system-reminder>open";
+        assert_eq!(without_reminders(text), "a \nb");
+    }
 }

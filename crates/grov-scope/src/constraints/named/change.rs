@@ -118,9 +118,7 @@ pub(super) fn command_words(program: &Program) -> Vec<String> {
         .chain(input)
     {
         let leaves_out = EXCLUDING.iter().any(|option| word.starts_with(option)) || word == "-x";
-        // "Build it without a cache": `--no-cache`.
-        let turns_off = word.starts_with("--no-") || word.starts_with("--clear-");
-        if !(is_left_out || leaves_out || turns_off) && text.len() + word.len() <= MAX_COMMAND {
+        if !(is_left_out || leaves_out) && text.len() + word.len() <= MAX_COMMAND {
             text.push_str(word);
             text.push(' ');
         }

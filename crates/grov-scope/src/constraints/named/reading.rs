@@ -38,11 +38,6 @@ const RELATIVE: &[&str] = &[
     "where", "until", "after", "as",
 ];
 
-/// Negations of a noun that must not be used.
-const WITHOUT: &[&str] = &[
-    "without", "ohne", "sans", "sin", "sem", "senza", "fara", "bez", "zonder",
-];
-
 /// Names of shared branches.
 const BRANCHES: &[&str] = &["main", "master", "develop", "trunk"];
 
@@ -108,32 +103,6 @@ fn continues(clause: &[Token]) -> bool {
         && clause.iter().all(may_follow)
 }
 
-/// Whether a clause says that something must not change or run, in words that describe nothing else.
-pub(in crate::constraints) fn forbids(clause: &[Token]) -> bool {
-    let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
-    if has(&[Term::Permit, Term::If, Term::Look]) {
-        return false;
-    }
-    let leads = clause.iter().take_while(|token| token.is(Term::Filler)).count();
-    let begins = |at: usize| at <= leads;
-    let not = clause
-        .iter()
-        .position(|token| token.is_any(&[Term::Not, Term::Nothing]));
-    let verb = has(&[
-        Term::Change,
-        Term::Remove,
-        Term::Rename,
-        Term::Commit,
-        Term::Push,
-        Term::Deploy,
-        Term::Run,
-    ]);
-    let is_unspaced = clause.iter().any(|token| is_unspaced_text(&token.folded));
-    let is_negated = not.is_some_and(|at| verb && (begins(at) || is_unspaced));
-    let stays = has(&[Term::Leave, Term::Keep]) && has(&[Term::Still]);
-    is_negated || stays || has(&[Term::HandsOff])
-}
-
 /// What a clause forbids, and the words of its object.
 fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
     let has = |term: Term| clause.iter().any(|token| token.is(term));
@@ -166,8 +135,7 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
         if changes && removes {
             return Some((Rule::Stay, object_of(clause, cue)));
         }
-        let is_without = WITHOUT.contains(&clause[cue].folded.as_str());
-        let rule = match (changes || excludes, is_without || clause.iter().any(is_verb)) {
+        let rule = match (changes || excludes, clause.iter().any(is_verb)) {
             (true, _) => Rule::Keep,
             (_, true) => Rule::Add,
             _ => Rule::Any,
@@ -242,9 +210,6 @@ impl Named {
             rule,
             ..Self::default()
         };
-        named.commits = clause
-            .iter()
-            .any(|token| token.is(Term::Commit) || matches!(token.folded.as_str(), "git" | "repo" | "stage"));
         named.is_existing = clause.iter().any(|token| token.is(Term::Existing));
         let mut has_verb = false;
         for token in object {

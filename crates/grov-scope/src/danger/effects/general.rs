@@ -11,7 +11,7 @@ const UNASKED: &str = "--yes|-y|--force|--all|--no-confirm|--confirm|--auto-appr
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("++ delete|destroy|terminate|purge|drop|wipe|nuke|obliterate|erase|deregister|decommission|teardown|tear-down|undeploy|uninstall-all|remove-all|delete?*|destroy?*|drop-*|purge?*|wipe?*|terminate-*|*-delete|*-destroy|*-drop|*-purge|*-terminate|*:delete|*:destroy|*:drop|*:purge|*:wipe|*:delete-*|drop:*|drop_*|*_delete|factory-reset|hard-reset|force-delete", "", &REMOVES_SOMETHING)
+    row("++ delete|destroy|terminate|purge|drop|wipe|nuke|obliterate|erase|deregister|decommission|teardown|tear-down|undeploy|uninstall-all|remove-all|delete-*|destroy-*|drop-*|purge-*|wipe-*|terminate-*|*-delete|*-destroy|*-drop|*-purge|*-terminate|*:delete|*:destroy|*:drop|*:purge|*:wipe|*:delete-*|delete:*|destroy:*|drop:*|delete_*|drop_*|purge_*|destroy_*|*_delete|factory-reset|hard-reset|force-delete", "", &REMOVES_SOMETHING)
         .only_if(is_tool).unless("--local"),
     row("++ rm|remove|uninstall|reset|clear|flush|prune|clean|cleanup|revoke|rollback|restore|cancel|kill|stop|disable|evict|truncate|unset|detach|forget|expire|revert|undo|stopall|abort|*:reset|*:clear|*:rollback|*:clean|*:flush|*:prune|*:restore|*-remove|remove-*|clear-*|reset-*|rm-*|kill-*|*-reset", UNASKED, &REMOVES_SOMETHING)
         .only_if(is_tool).unless("--local"),

@@ -132,10 +132,7 @@ impl<'c> Invocation<'c> {
                 if argument.role != Role::Operand {
                     continue;
                 }
-                let is_file = is_source_file(argument);
-                let is_named =
-                    |one: &str| is_like(one, argument) && !(is_file && one.len() > 3 && one.contains('*'));
-                if pattern.split('|').any(is_named) {
+                if pattern.split('|').any(|one| is_like(one, argument)) {
                     words.push(argument.as_str());
                     break;
                 }
@@ -190,17 +187,6 @@ impl<'c> Invocation<'c> {
             (None, _) => arguments.any(|(_, argument)| is_like(wanted, argument)),
         }
     }
-}
-
-/// Whether a word is the name of a file of a project, and no verb: `delete_user.py`.
-fn is_source_file(word: &str) -> bool {
-    const ENDINGS: &[&str] = &[
-        "c", "cpp", "cs", "css", "ex", "go", "h", "html", "java", "js", "json", "jsx", "kt", "lua", "md",
-        "php", "pl", "proto", "py", "rb", "rs", "scss", "sh", "sql", "swift", "tf", "toml", "ts", "tsx",
-        "txt", "vue", "xml", "yaml", "yml",
-    ];
-    word.rsplit_once('.')
-        .is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
 }
 
 /// The maximum number of words before the verb of a subcommand: `compute instances delete`.
