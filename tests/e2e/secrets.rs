@@ -142,6 +142,7 @@ fn old_database(path: &Path) -> Result<()> {
         for statement in [
             "DROP TABLE cleaning",
             "ALTER TABLE tasks DROP COLUMN screened",
+            "DROP TABLE routed_usage",
             "PRAGMA user_version = 9",
             "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, keywords) \
              VALUES ('s', 's', 1, 1, '[\"staples77\"]')",

@@ -8,8 +8,8 @@ use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
     ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
     GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, IntentQuestion, LlmCall,
-    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Statement, Step,
-    StepVerdict, Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionState, Statement,
+    Step, StepVerdict, Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -180,5 +180,9 @@ free_text! {
     LlmCall {
         texts: [provider, model],
         others: [id, purpose, session_id, at, latency, usage, cost, outcome]
+    }
+    RoutedUsage {
+        texts: [provider, label, model, asked_model],
+        others: [day, requests, unpriced, tokens, cost, asked_cost]
     }
 }

@@ -23,6 +23,7 @@ mod macros;
 mod memory;
 mod memory_search;
 mod project;
+mod routed_usage;
 mod session;
 mod spending;
 mod store;
@@ -72,6 +73,7 @@ pub use memory_search::{
     PerField, RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use project::Project;
+pub use routed_usage::{RoutedUsage, RoutedUsageStore};
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, active_task};
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{

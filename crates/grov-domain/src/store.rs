@@ -5,8 +5,8 @@
 
 use crate::{
     ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore, HookStore,
-    LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus,
-    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState,
+    SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -290,6 +290,7 @@ pub trait Store:
     + FileReasoningStore
     + HookStore
     + SpendingStore
+    + RoutedUsageStore
     + MaintenanceStore
 {
 }

@@ -18,6 +18,7 @@ mod ledger;
 mod lineages;
 mod memory;
 mod retention;
+mod routed_usage;
 mod sample;
 mod sessions;
 mod spending;
@@ -35,6 +36,7 @@ pub use ledger::*;
 pub use lineages::*;
 pub use memory::*;
 pub use retention::*;
+pub use routed_usage::*;
 pub use sample::{empty_task, exchange as sample_exchange};
 pub use sessions::*;
 pub use spending::*;
@@ -96,6 +98,7 @@ macro_rules! contract_tests {
             redaction_is_stable_and_keeps_lookups
             prune_removes_the_rows_counted_by_a_dry_run
             prune_keeps_tasks_and_drift_log
+            routed_usage_adds_up_by_day_and_model
             prune_keeps_recent_spending
             prune_removes_moved_rows_with_their_task
             stats_count_rows

@@ -16,6 +16,7 @@ mod open;
 mod open_files;
 mod recovery;
 mod retention;
+mod routed_usage;
 mod schema;
 mod scrub_secrets;
 mod select;

@@ -1,5 +1,7 @@
 //! `grov usage`
 
+mod routed;
+
 use crate::arguments::UsageGroup;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -9,6 +11,7 @@ use crate::output::{Outcome, Style};
 use crate::table::{Table, cell};
 use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, TokenUsage, time_before};
 use grov_runtime::{Kind, Value};
+use routed::{Routed, routed};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -26,6 +29,7 @@ struct Answer {
     groups: Option<Vec<GroupView>>,
     total_usd: MicroUsd,
     budget: BudgetView,
+    routed: Routed,
     #[serde(skip)]
     grouped_by: Option<UsageGroup>,
 }
@@ -47,13 +51,20 @@ pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>
         since,
         ..CallFilter::default()
     };
-    let stored = context.read(async |store| Ok((store.calls(&filter).await?, spent_today(store).await?)))?;
-    let (calls, spent) = stored.unwrap_or_default();
+    let stored = context.read(async |store| {
+        Ok((
+            store.calls(&filter).await?,
+            spent_today(store).await?,
+            store.routed_usage(since).await?,
+        ))
+    })?;
+    let (calls, spent, days) = stored.unwrap_or_default();
     let costs = calls.iter().map(|call| call.cost);
     let answer = Answer {
         groups: by.map(|by| grouped(&calls, by)),
         total_usd: costs.fold(MicroUsd::default(), MicroUsd::plus),
         budget: BudgetView::of(context.settings.llm(), spent),
+        routed: routed(days),
         grouped_by: by,
         calls,
     };
@@ -99,8 +110,9 @@ fn grouped(calls: &[LlmCall], by: UsageGroup) -> Vec<GroupView> {
 
 fn text(answer: &Answer, style: Style) -> String {
     let budget = format!("budget: {}\n", answer.budget.text());
+    let routed = routed::text(&answer.routed, style);
     if answer.calls.is_empty() {
-        return format!("no model calls recorded\n{budget}");
+        return format!("no model calls of Grov recorded\n{budget}{routed}");
     }
     let mut text = match (&answer.groups, answer.grouped_by) {
         (Some(groups), Some(by)) => group_table(answer, groups, by).render(style),
@@ -111,7 +123,7 @@ fn text(answer: &Answer, style: Style) -> String {
             "only the newest {MAX_SHOWN} calls are shown; the total counts all\n"
         ));
     }
-    text + &budget
+    text + &budget + &routed
 }
 
 fn call_table(answer: &Answer) -> Table {

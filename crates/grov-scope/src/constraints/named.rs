@@ -227,7 +227,7 @@ impl Named {
         let any_digit = |line: &&str| line.contains(|letter: char| letter.is_ascii_digit());
         self.numbers.iter().any(|number| {
             change.removed.iter().any(|line| has_number(line, number))
-                && change.added.iter().any(|line| any_digit(line))
+                && change.added.iter().any(&any_digit)
                 && !change.added.iter().any(|line| has_number(line, number))
         })
     }
@@ -253,7 +253,7 @@ impl Named {
                 && !line.contains(number.as_str())
                 && line.contains(|letter: char| letter.is_ascii_digit())
         };
-        let is_there = self.is_in_path(change) && change.added.iter().any(|line| has_version(line));
+        let is_there = self.is_in_path(change) && change.added.iter().any(has_version);
         installs || is_unknown && (is_there || change.added.iter().any(|line| differs(line)))
     }
 

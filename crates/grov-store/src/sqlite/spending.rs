@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 
 /// Maximum cost of a call in millionths of a US dollar, so that a wrong price does not overflow the sums: a million
 /// dollars.
-const MAX_COST: u64 = 1_000_000_000_000;
+pub(super) const MAX_COST: u64 = 1_000_000_000_000;
 
 /// The amount spent and reserved since a time, except for one call.
 const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls WHERE at >= ? AND id <> ?";

@@ -17,6 +17,7 @@ async fn dirty() -> Home {
     for statement in [
         "DROP TABLE cleaning",
         "ALTER TABLE tasks DROP COLUMN screened",
+        "DROP TABLE routed_usage",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
          constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \

@@ -63,7 +63,7 @@ pub(super) fn named_by(word: &str) -> impl Iterator<Item = Aspect> {
     };
     WORDS
         .iter()
-        .filter(move |(_, words)| words.iter().any(|known| is_named(known)))
+        .filter(move |(_, words)| words.iter().any(&is_named))
         .map(|(aspect, _)| *aspect)
 }
 
