@@ -114,7 +114,14 @@ impl Routes {
             request.uri.path()
         );
         let shared = &self.shared;
-        let plans = match plan::plan(table.chain(&label), Instant::now()) {
+        let chain = table.chain(&label);
+        if chain.is_empty() {
+            // Its endpoint cannot be used, which the problems of the table say.
+            shared.counters.answered_locally.increment();
+            let answer = answers::broken_file(table.path.as_deref(), &table.problems);
+            return Route::answer(answers::response(answer, &label));
+        }
+        let plans = match plan::plan(chain, Instant::now()) {
             Ok(plans) => plans,
             Err(open) => {
                 shared.counters.circuit_open.increment();
