@@ -270,6 +270,8 @@ impl Services<'_> {
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
+        let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
+        self.tasks.spawn("routed usage", usage);
         self.tasks.spawn("provider file", routes.run(self.stopping()));
         let proxy = builder
             .limits(limits(settings.proxy(), connections))

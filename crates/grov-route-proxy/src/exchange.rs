@@ -128,6 +128,9 @@ impl RoutedExchange {
         ] {
             counter.add(usize::try_from(tokens).unwrap_or(usize::MAX));
         }
+        if let Some(plan) = self.current_plan() {
+            shared.usage.report(&plan.prepared.target, exchange);
+        }
         if exchange.outcome == Outcome::Complete {
             counters.completed.increment();
             let (input, output) = (

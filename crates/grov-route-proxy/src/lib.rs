@@ -22,6 +22,7 @@ mod routes;
 mod source;
 mod status;
 mod table;
+mod usage;
 
 pub use counters::Counters;
 pub use routes::{RouteSettings, Routes};

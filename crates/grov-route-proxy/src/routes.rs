@@ -4,9 +4,12 @@ use crate::calibration::Calibrator;
 use crate::counters::Counters;
 use crate::source::{Fingerprint, ProviderSource};
 use crate::table::Table;
+use crate::usage::UsageReports;
+use grov_domain::RoutedUsage;
 use grov_proxy_core::{MetricKind, ProxyBuilder, Upstreams};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// Interval between two looks at the provider file. Each takes a few system calls.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -39,6 +42,7 @@ pub(crate) struct Shared {
     seen: Mutex<Fingerprint>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) calibrator: Calibrator,
+    pub(crate) usage: UsageReports,
 }
 
 impl Routes {
@@ -53,6 +57,7 @@ impl Routes {
                 seen: Mutex::default(),
                 counters: Arc::default(),
                 calibrator: Calibrator::default(),
+                usage: UsageReports::default(),
             }),
         };
         routes.load();
@@ -96,6 +101,11 @@ impl Routes {
                 }
             }
         }
+    }
+
+    /// Returns the receiver of what each later exchange used and cost. Only the first call gets reports.
+    pub fn usage(&self) -> mpsc::Receiver<RoutedUsage> {
+        self.shared.usage.subscribe()
     }
 
     /// The counters.

@@ -1,5 +1,6 @@
 //! The proxy with a provider file, in front of a simulated Anthropic and simulated providers.
 
+use grov_domain::RoutedUsage;
 use grov_proxy_core::{MetricKind, ObservedExchange, Outcome, Proxy, TurnObserver, Upstream};
 use grov_route_proxy::{Counters, ProviderSource, RouteSettings, Routes};
 use grov_sim::wire::Wire;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// Maximum wait for an expected event.
@@ -58,6 +60,8 @@ pub(crate) struct Scene {
     pub(crate) anthropic: Sim,
     pub(crate) file: PathBuf,
     pub(crate) counters: Arc<Counters>,
+    /// What exchanges used.
+    pub(crate) usage: Mutex<mpsc::Receiver<RoutedUsage>>,
     pub(crate) seen: Seen,
     address: SocketAddr,
     _directory: tempfile::TempDir,
@@ -127,6 +131,7 @@ impl Scene {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let counters = routes.counters();
+        let usage = Mutex::new(routes.usage());
         let mut tasks = JoinSet::new();
         tasks.spawn(routes.run(std::future::pending()));
         tasks.spawn(async move {
@@ -136,6 +141,7 @@ impl Scene {
             anthropic,
             file,
             counters,
+            usage,
             seen,
             address,
             _directory: directory,

@@ -41,6 +41,18 @@ async fn marked_agent_is_answered_by_its_provider() {
     assert!(scene.anthropic.requests().is_empty());
     crate::scene::until("the counters", || scene.counter("completed") == 2).await;
     assert_eq!((scene.counter("routed"), scene.counter("failed")), (2, 0));
+    let usage = scene.usage.lock().unwrap().try_recv().unwrap();
+    assert_eq!(
+        (
+            usage.provider.as_str(),
+            usage.label.as_str(),
+            usage.model.as_str()
+        ),
+        ("p0", "l0", "model-0")
+    );
+    // A provider on this machine costs nothing; the price of the model that was asked for is known.
+    assert_eq!((usage.requests, usage.unpriced, usage.cost.0), (1, 0, 0));
+    assert!(usage.tokens.output > 0 && usage.asked_cost.0 > 0, "{usage:?}");
 }
 
 /// A provider that thinks, speaks, and calls two tools.
