@@ -215,7 +215,10 @@ fn the_proxy_forwards_requests_and_responses_byte_for_byte() -> Result<()> {
     };
     let upstream = Upstream::start()?;
     let after = WireTap::before(upstream.port())?;
-    let daemon = Daemon::on(&client.home().join(".grov"), &after.url()).start()?;
+    let daemon = Daemon::on(&client.home().join(".grov"), &after.url())
+        // The first session's work would be injected into the second.
+        .env("GROV_MEMORY_ENABLED", "false")
+        .start()?;
     let before = WireTap::before(daemon.port())?;
     for prompt in [
         "Add a greeting. [[scenario:tools]]",

@@ -91,6 +91,15 @@ fn routed_turn_is_recorded_with_its_usage() -> Result<()> {
     );
     assert!(log.contains("LOCAL_OK fast → house/small-model ("), "{log}");
     assert!(!log.contains("provider-key"), "{log}");
+    let usage = eventually("the usage", || {
+        let usage = Grov::on(&home).run_json(&["usage"]).ok()?.json;
+        (usage["routed"]["labels"][0]["requests"] == 1).then_some(usage)
+    })?;
+    let row = &usage["routed"]["labels"][0];
+    assert_eq!(
+        (&row["label"], &row["model"]),
+        (&"fast".into(), &"small-model".into())
+    );
     Ok(())
 }
 
