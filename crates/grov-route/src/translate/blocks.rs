@@ -56,7 +56,8 @@ const MAX_CALLS: usize = 4096;
 /// Orders events into blocks.
 ///
 /// Blocks must not overlap, but providers send parallel calls interleaved. The first segment in the queue is written as
-/// it arrives; the later ones wait until it ends. A call ends when its arguments are a complete JSON value.
+/// it arrives; the later ones wait until it ends. A call ends when its arguments are a complete JSON value; one with the
+/// arguments `{}` only with the message, because others may follow.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     id: String,
@@ -206,15 +207,12 @@ impl Blocks {
         // A call whose block is closed had complete arguments.
         let Some(at) = at else { return };
         if let Some(Segment::Tool { arguments, end, .. }) = self.segments.get_mut(at) {
+            let before = arguments.len();
             // What follows complete arguments is a repetition, and would make them invalid.
-            if end.is_complete() {
-                return;
+            end.feed(text, arguments);
+            if at > 0 {
+                self.waiting += arguments.len() - before;
             }
-            let end = end.feed(text).unwrap_or(text.len());
-            arguments.push_str(&text[..end]);
-        }
-        if at > 0 {
-            self.waiting += text.len();
         }
         self.write(parts);
     }
@@ -283,7 +281,10 @@ impl Blocks {
     fn end(&mut self, parts: &mut impl Parts) {
         self.over = true;
         self.start("", parts);
-        while !self.segments.is_empty() {
+        while let Some(segment) = self.segments.front_mut() {
+            if let Segment::Tool { arguments, end, .. } = segment {
+                end.finish(arguments);
+            }
             self.write_first(parts);
             self.close_first(parts);
         }

@@ -1,5 +1,6 @@
 //! Repairs JSON that a model wrote.
 
+use super::json_end::without_placeholder;
 use serde::de::IgnoredAny;
 
 /// Nesting at which a repair is given up.
@@ -12,14 +13,16 @@ pub(crate) fn is_json(text: &str) -> bool {
 
 /// Returns valid JSON: the text itself if it is valid, else the object or array that it was meant to be, else `{}`.
 ///
+/// An empty object before another one is a placeholder and is skipped.
+///
 /// Repairs trailing and missing commas, missing brackets and quotes at the end, single quotes, unquoted keys and words,
 /// Python's literals, comments, raw control characters, a fence of Markdown around it, and text after the value.
 pub fn repair(text: &str) -> String {
-    let text = text.trim();
+    let text = without_placeholder(text.trim());
     if is_json(text) {
         return text.to_owned();
     }
-    let body = without_fence(text);
+    let body = without_placeholder(without_fence(text));
     let mut reader = Reader {
         rest: body,
         out: String::with_capacity(body.len() + 8),

@@ -49,16 +49,16 @@ impl EnhanceTool {
             State::Passing => return out.push(Event::ToolArguments { call, text }),
             State::Holding => {}
         }
-        let before = held.arguments.len();
-        held.arguments.push_str(&text);
-        if let Some(end) = held.end.feed(&text)
-            && is_json(&held.arguments[..before + end])
-        {
+        let was_complete = held.end.is_complete();
+        let rest = held.end.feed(&text, &mut held.arguments);
+        if !was_complete && held.end.is_complete() && is_json(&held.arguments) {
             held.state = State::Done;
-            held.arguments.truncate(before + end);
             let text = std::mem::take(&mut held.arguments);
             out.push(Event::ToolArguments { call, text });
-        } else if held.arguments.len() > MAX_ARGUMENTS {
+            return;
+        }
+        held.arguments.push_str(rest);
+        if held.arguments.len() > MAX_ARGUMENTS {
             held.state = State::Passing;
             out.push(Event::ToolArguments {
                 call,
@@ -75,6 +75,7 @@ impl EnhanceTool {
                 continue;
             }
             held.state = State::Done;
+            held.end.finish(&mut held.arguments);
             let text = std::mem::take(&mut held.arguments);
             let text = if cut { text } else { unwrapped(repair(&text)) };
             out.push(Event::ToolArguments { call: *call, text });
