@@ -1,6 +1,9 @@
 //! Repairs JSON that a model wrote.
 
+mod escape;
+
 use super::json_end::without_placeholder;
+use escape::{is_cut_unicode, unicode};
 use serde::de::IgnoredAny;
 
 /// Nesting at which a repair is given up.
@@ -13,7 +16,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 
 /// Returns valid JSON: the text itself if it is valid, else the object or array that it was meant to be, else `{}`.
 ///
-/// An empty object before another one is a placeholder and is skipped.
+/// An empty object before another one is a placeholder and is skipped. Escapes that JSON does not have keep their backslash.
 ///
 /// Repairs trailing and missing commas, missing brackets and quotes at the end, single quotes, unquoted keys and words,
 /// Python's literals, comments, raw control characters, a fence of Markdown around it, and text after the value.
@@ -160,18 +163,25 @@ impl<'t> Reader<'t> {
                 text.push(c);
                 continue;
             }
+            let after = chars.as_str();
             match chars.next() {
                 Some('n') => text.push('\n'),
                 Some('t') => text.push('\t'),
                 Some('r') => text.push('\r'),
                 Some('b') => text.push('\u{8}'),
                 Some('f') => text.push('\u{c}'),
-                Some('u') => {
-                    let (escaped, rest) = unicode(chars.as_str());
-                    text.push(escaped);
-                    chars = rest.chars();
-                }
-                Some(other) => text.push(other),
+                // A cut escape. What is missing is not guessed.
+                Some('u') if is_cut_unicode(after) => chars = "".chars(),
+                Some('u') => match unicode(chars.as_str()) {
+                    Some((escaped, rest)) => {
+                        text.push(escaped);
+                        chars = rest.chars();
+                    }
+                    None => text.push_str("\\u"),
+                },
+                Some(other @ ('"' | '\'' | '\\' | '/')) => text.push(other),
+                // No escape of JSON, but part of a pattern or path.
+                Some(other) => text.extend(['\\', other]),
                 None => {}
             }
         }
@@ -196,7 +206,8 @@ impl<'t> Reader<'t> {
             return None;
         }
         self.rest = rest;
-        match word {
+        let cut = Some(word).filter(|_| rest.is_empty()).and_then(cut_literal);
+        match cut.unwrap_or(word) {
             "true" | "True" | "TRUE" => self.out.push_str("true"),
             "false" | "False" | "FALSE" => self.out.push_str("false"),
             "null" | "None" | "nil" | "undefined" | "NaN" | "Infinity" | "-Infinity" => {
@@ -254,31 +265,14 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn is_number(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit() || c == '-') && is_json(word)
+/// The literal that a text at the end begins with.
+fn cut_literal(word: &str) -> Option<&'static str> {
+    let is_beginning = |literal: &&str| literal.starts_with(word);
+    ["true", "false", "null"].into_iter().find(is_beginning)
 }
 
-/// Reads the digits after `\u`, and the second half of a pair. Anything else becomes the replacement character.
-fn unicode(text: &str) -> (char, &str) {
-    let digits = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
-    let Some(first) = digits(text) else {
-        return (char::REPLACEMENT_CHARACTER, text);
-    };
-    let rest = &text[4..];
-    if let Some(c) = char::from_u32(first) {
-        return (c, rest);
-    }
-    let second = rest
-        .strip_prefix("\\u")
-        .and_then(|rest| Some((digits(rest)?, &rest[4..])));
-    if let Some((second, rest)) = second
-        && (0xD800..0xDC00).contains(&first)
-        && (0xDC00..0xE000).contains(&second)
-        && let Some(c) = char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    {
-        return (c, rest);
-    }
-    (char::REPLACEMENT_CHARACTER, rest)
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || c == '-') && is_json(word)
 }
 
 #[cfg(test)]
@@ -306,14 +300,62 @@ mod tests {
                 r#"{"a": ["1 2", 3], "b": true}"#,
             ),
             (
-                r#"{"a": "\u00e9\ud83d\ude00\ud83d \x"}} tail"#,
-                "{\"a\": \"é😀\u{fffd} x\"}",
+                r#"{"a": "\u00e9\ud83d\ude00\ud83d \/"}} tail"#,
+                "{\"a\": \"é😀\u{fffd} /\"}",
             ),
             ("{\"a\": [1, {\"b\": 2}", r#"{"a": [1, {"b": 2}]}"#),
             ("[1, 2", "[1, 2]"),
             ("", "{}"),
             ("{", "{}"),
             ("{:}", "{}"),
+        ] {
+            assert_eq!(repair(text), repaired, "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_escapes_keep_their_backslash() {
+        for (text, repaired) in [
+            (r#"{"pattern": "\d+\.rs$",}"#, r#"{"pattern": "\\d+\\.rs$"}"#),
+            (r#"{"path": "C:\Users\x",}"#, r#"{"path": "C:\\Users\\x"}"#),
+            (r#"{"path": "D:\users", }"#, r#"{"path": "D:\\users"}"#),
+            (
+                r#"{'a': 'it\'s', b: "\"\\ \/ \u+0e9"}"#,
+                r#"{"a": "it's", "b": "\"\\ / \\u+0e9"}"#,
+            ),
+        ] {
+            assert_eq!(repair(text), repaired, "{text}");
+        }
+    }
+
+    #[test]
+    fn cut_escapes_are_dropped() {
+        for cut in [r"\", r"\u", r"\u00", r"\ud83d", r"\ud83d\", r"\ud83d\ude0"] {
+            assert_eq!(repair(&format!("{{\"a\": \"x{cut}")), r#"{"a": "x"}"#, "{cut}");
+        }
+    }
+
+    #[test]
+    fn cut_literals_are_completed() {
+        for (text, repaired) in [
+            ("{\"a\": tru", r#"{"a": true}"#),
+            ("{\"a\": [1, f", r#"{"a": [1, false]}"#),
+            ("{\"a\": nul", r#"{"a": null}"#),
+            ("{\"a\": tru}", r#"{"a": "tru"}"#),
+            ("{\"a\": trux", r#"{"a": "trux"}"#),
+        ] {
+            assert_eq!(repair(text), repaired, "{text}");
+        }
+    }
+
+    #[test]
+    fn empty_object_before_the_arguments_is_a_placeholder() {
+        for (text, repaired) in [
+            (r#"{}{"x":1}"#, r#"{"x":1}"#),
+            ("{ } {}\n{x: 1", r#"{"x": 1}"#),
+            (r#"{"x":1}{"x":1}"#, r#"{"x":1}"#),
+            ("{}", "{}"),
+            ("{} done", "{}"),
         ] {
             assert_eq!(repair(text), repaired, "{text}");
         }
