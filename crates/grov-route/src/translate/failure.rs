@@ -171,6 +171,12 @@ fn described(error: &Value) -> ProviderError {
             .ok()
             .filter(|status| (400..600).contains(status))
     });
+    let named = || {
+        ["type", "code"]
+            .iter()
+            .find_map(|key| named_status(error.get(key)?.as_str()?))
+    };
+    let status = status.or_else(named);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mut message = text(error)
         .or_else(|| error.get("message").and_then(text))
@@ -180,6 +186,15 @@ fn described(error: &Value) -> ProviderError {
         message = format!("{message}: {raw}");
     }
     ProviderError { status, message }
+}
+
+/// The status that belongs to the type of an error.
+fn named_status(kind: &str) -> Option<u16> {
+    match kind {
+        "rate_limit_error" | "rate_limit_exceeded" => Some(429),
+        "overloaded_error" => Some(529),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -220,6 +235,17 @@ mod tests {
                 "m",
             ),
             (r#"{"error":"m"}"#, None, "m"),
+            (
+                r#"{"error":{"type":"rate_limit_error","message":"m"}}"#,
+                Some(429),
+                "m",
+            ),
+            (
+                r#"{"error":{"type":"overloaded_error","message":"m"}}"#,
+                Some(529),
+                "m",
+            ),
+            (r#"{"error":{"type":"api_error","message":"m"}}"#, None, "m"),
             (r#"{"object":"error","message":"m","code":400}"#, Some(400), "m"),
         ] {
             let error = error_of(&serde_json::from_str(text).unwrap()).unwrap();

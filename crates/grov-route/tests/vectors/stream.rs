@@ -56,14 +56,14 @@ pub(crate) fn error(input: &Value, expected: &Value) -> Result<(), String> {
     let mut translator = translator(&json!({}), true)?;
     translator.head(200, None);
     let mut out = BytesMut::new();
-    let error = json!({"error": {"message": input["message"]}});
+    let error = json!({"error": {"type": input["type"], "message": input["message"]}});
     translator.chunk(format!("data: {error}\n\n").as_bytes(), &mut out);
     translator.end(&mut out);
     let mut events = reduced(&out)?;
     // The class of the error comes first in the message.
     if let Some(message) = events[0]["message"]
         .as_str()
-        .map(|text| text.replace("[INTERNAL] ", ""))
+        .and_then(|text| Some(text.split_once("] ")?.1.to_owned()))
     {
         events[0]["message"] = message.into();
     }
