@@ -6,7 +6,30 @@ const MASK: &str = "[REDACTED]";
 
 /// The beginnings of keys. Kept, because they tell the reader which key was wrong.
 const PREFIXES: &[&str] = &[
-    "sk-", "key-", "gsk_", "AIza", "xai-", "pplx-", "hf_", "nvapi-", "r8_", "tvly-", "fw_",
+    "sk-",
+    "key-",
+    "gsk_",
+    "AIza",
+    "xai-",
+    "pplx-",
+    "hf_",
+    "nvapi-",
+    "r8_",
+    "tvly-",
+    "fw_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "npm_",
+    "dckr_pat_",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "ASIA",
 ];
 
 /// The fewest characters of a key after its beginning.
@@ -66,6 +89,9 @@ mod tests {
             ),
             ("header: Bearer abc.def, next", "header: Bearer [REDACTED], next"),
             ("gsk_0123456789ab is invalid", "gsk_[REDACTED] is invalid"),
+            // Shortened tokens, which the rules for other texts leave.
+            ("bad glpat-AbCdEfGh1234567890", "bad glpat-[REDACTED]"),
+            ("ghp_a1B2c3D4****: expired", "ghp_[REDACTED]: expired"),
             (
                 "task-force12345 and disk-1234567890",
                 "task-force12345 and disk-1234567890",
