@@ -86,7 +86,7 @@ impl Reader<'_> {
             if let Some(name) = provider.as_ref().map(|provider| &provider.name) {
                 if let Some((_, line)) = names.iter().find(|(earlier, _)| earlier == name) {
                     let message = format!("the provider `{name}` is already on line {line}");
-                    self.problem(fields.line, message, "merge the two, or rename one");
+                    self.warning(fields.line, message, "merge the two, or rename one");
                 }
                 names.push((name.clone(), fields.line));
             }
@@ -204,7 +204,7 @@ impl Reader<'_> {
         let max_tokens = fields.get("max_tokens");
         let params = fields.get("params");
         Overridable {
-            max_tokens: max_tokens.and_then(|node| self.positive(node, "max_tokens")),
+            max_tokens: max_tokens.and_then(|node| self.limit(node, "max_tokens")),
             transforms: fields
                 .get("transform")
                 .map_or_else(Vec::new, |node| self.transforms(node, api)),

@@ -147,6 +147,16 @@ impl Reader<'_> {
         }
     }
 
+    /// A whole number. Zero counts as missing.
+    pub(super) fn limit(&mut self, node: &Node, what: &str) -> Option<u64> {
+        if node.value == NodeValue::Unsigned(0) {
+            let message = format!("`{what}: 0` sets no limit");
+            self.warning(line_of(node), message, "leave the line out");
+            return None;
+        }
+        self.positive(node, what)
+    }
+
     /// A number that is not negative.
     fn number(&mut self, node: &Node, what: &str) -> Option<f64> {
         let number = match node.value {

@@ -185,10 +185,6 @@ fn misspelt_names_get_the_nearest_known_one() {
 fn bad_values_are_reported_with_line_and_advice() {
     let cases = [
         (
-            provider("max_tokens: 0", ""),
-            "line 4: `max_tokens` must be a whole number above 0",
-        ),
-        (
             provider("max_tokens: -5", ""),
             "line 4: `max_tokens` must be a whole number above 0",
         ),
@@ -303,14 +299,35 @@ fn parameters_that_are_not_sent_are_warned_about() {
 }
 
 #[test]
-fn labels_and_providers_are_unique() {
+fn two_providers_with_one_name_are_warned_about() {
+    let same = "  - name: p\n    endpoint: http://x/v1\n    models:\n      b: other\n";
+    let file = read(&(provider("", "") + same));
+    assert_eq!(file.targets().len(), 2);
+    let warning = file.warnings()[0].to_string();
+    assert!(
+        warning.starts_with("line 7: the provider `p` is already on line 2"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn zero_tokens_are_no_limit_and_warned_about() {
+    let file = read(&provider("max_tokens: 0", ""));
+    assert_eq!(file.target("a").unwrap().max_tokens, None);
+    let file = read(&provider("max_tokens: 100", "max_tokens: 0"));
+    assert_eq!(file.target("a").unwrap().max_tokens, Some(100));
+    let warning = file.warnings()[0].to_string();
+    assert!(
+        warning.ends_with("`max_tokens: 0` sets no limit (leave the line out)"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn labels_are_unique() {
     let second = "  - name: q\n    endpoint: http://x/v1\n    models:\n      a: other\n";
     assert!(
         one_problem(&(provider("", "") + second)).starts_with("line 10: the label `a` is already on line 5")
-    );
-    let same = "  - name: p\n    endpoint: http://x/v1\n    models:\n      b: other\n";
-    assert!(
-        one_problem(&(provider("", "") + same)).starts_with("line 7: the provider `p` is already on line 2")
     );
     let twice = "providers:\n  - name: x\n    endpoint: http://x\n    models:\n      a: m\n      a: n\n";
     assert_eq!(
@@ -362,7 +379,7 @@ fn a_chain_tries_the_fallbacks_of_a_fallback_before_the_next_one() {
 
 #[test]
 fn all_problems_are_reported_in_order() {
-    let text = provider("api: x\nmax_tokens: 0", "fallback: [z]\nzzz: 1");
+    let text = provider("api: x\nmax_tokens: -1", "fallback: [z]\nzzz: 1");
     let lines: Vec<String> = problems(&text)
         .iter()
         .map(|problem| problem[..7].to_owned())
