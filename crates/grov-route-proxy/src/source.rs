@@ -62,7 +62,7 @@ impl ProviderSource {
             };
         };
         let result = match text_of(path) {
-            Ok(text) => ProviderFile::read(&text, &self.environment)
+            Ok(text) => ProviderFile::read_at(path, &text, &self.environment)
                 .map(Some)
                 .map_err(|error| error.problems),
             Err(error) => Err(vec![Problem {

@@ -17,7 +17,11 @@ pub(crate) use problem::nearest;
 pub use problem::{Problem, ProviderFileError};
 use reader::Reader;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
+
+/// The end of the path of claude-hybrid's provider file, which may have keys that have no meaning here.
+const FOREIGN_FILE: &str = ".claude-hybrid/config.yaml";
 
 /// Keys at the top of the file.
 const TOP_KEYS: &[&str] = &["providers", "rules"];
@@ -38,10 +42,25 @@ impl ProviderFile {
     ///
     /// All problems of the file. If the YAML itself is invalid, only the first one is known.
     pub fn read(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self, ProviderFileError> {
+        Self::read_at(Path::new(""), text, environment)
+    }
+
+    /// Reads the text of the file at a path. In the file of claude-hybrid (`.claude-hybrid/config.yaml`), unknown keys are
+    /// warnings.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProviderFile::read`].
+    pub fn read_at(
+        path: &Path,
+        text: &str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ProviderFileError> {
         let root: Node =
             serde_saphyr::from_str_with_options(text, options()).map_err(|error| invalid_yaml(&error))?;
         let mut reader = Reader {
             environment,
+            allows_unknown_keys: path.ends_with(FOREIGN_FILE),
             problems: Vec::new(),
             warnings: Vec::new(),
         };

@@ -12,6 +12,8 @@ const MAX_SECONDS: f64 = 86_400.0;
 pub(super) struct Reader<'a> {
     /// The value of an environment variable.
     pub(super) environment: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether an unknown key is only a warning.
+    pub(super) allows_unknown_keys: bool,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
@@ -87,7 +89,12 @@ impl Reader<'_> {
         for (key, _) in mapping.iter() {
             if !known.contains(&key.value.as_str()) {
                 let message = format!("unknown key `{}` in `{what}`", key.value);
-                self.problem(line_of(key), message, did_you_mean(&key.value, known));
+                let hint = did_you_mean(&key.value, known);
+                if self.allows_unknown_keys {
+                    self.warning(line_of(key), message, hint);
+                } else {
+                    self.problem(line_of(key), message, hint);
+                }
             }
         }
         Some(mapping)

@@ -324,6 +324,20 @@ fn zero_tokens_are_no_limit_and_warned_about() {
 }
 
 #[test]
+fn unknown_keys_of_the_file_of_claude_hybrid_are_warned_about() {
+    let text = "version: 2\n".to_owned() + &provider("colour: red", "max_token: 5");
+    assert_eq!(problems(&text).len(), 3);
+    let path = Path::new("/home/u/.claude-hybrid/config.yaml");
+    let file = ProviderFile::read_at(path, &text, &environment).unwrap();
+    assert!(file.target("a").is_some());
+    let lines: Vec<u64> = file.warnings().iter().map(|warning| warning.line).collect();
+    assert_eq!(lines, [1, 5, 9]);
+    // Only the keys are treated differently.
+    let error = ProviderFile::read_at(path, &provider("max_tokens: many", ""), &environment).unwrap_err();
+    assert_eq!(error.problems.len(), 1);
+}
+
+#[test]
 fn labels_are_unique() {
     let second = "  - name: q\n    endpoint: http://x/v1\n    models:\n      a: other\n";
     assert!(

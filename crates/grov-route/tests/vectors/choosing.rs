@@ -2,6 +2,7 @@
 
 use grov_route::{LocalAnswer, ProviderFile, strip_marker};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Finds the marker of a request and removes it.
 pub(crate) fn marker(input: &Value, expect: &Value) -> Result<(), String> {
@@ -27,7 +28,13 @@ pub(crate) fn config(input: &Value, expect: &Value) -> Result<(), String> {
 /// What differs from the expectation.
 fn difference(input: &Value, expect: &Value) -> Option<String> {
     let environment = |name: &str| input["env"][name].as_str().map(str::to_owned);
-    let file = ProviderFile::read(input["yaml"].as_str().unwrap(), &environment);
+    // The form in which unknown keys are allowed, unless a vector asks for the other.
+    let path = if input["strict"] == true {
+        "providers.yaml"
+    } else {
+        ".claude-hybrid/config.yaml"
+    };
+    let file = ProviderFile::read_at(Path::new(path), input["yaml"].as_str().unwrap(), &environment);
     let expected_error = expect["error"].as_str();
     let file = match (file, expected_error) {
         (Err(_), Some("load")) => return None,

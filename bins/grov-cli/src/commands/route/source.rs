@@ -62,7 +62,7 @@ impl Source {
 
     /// Parses the text of a provider file.
     pub(super) fn parse(&self, text: &str) -> Result<ProviderFile, ProviderFileError> {
-        ProviderFile::read(text, &|name| self.variable(name))
+        ProviderFile::read_at(&self.path(), text, &|name| self.variable(name))
     }
 
     /// The file, which must be valid if there is one.
