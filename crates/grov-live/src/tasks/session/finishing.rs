@@ -6,8 +6,8 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
-    DriftFilter, JudgedBy, Reasoning, SessionId, SessionState, SessionStatus, StepRow, StoreError, Task,
-    TaskId, TaskTransition, time_before,
+    DriftFilter, Judged, JudgedBy, Reasoning, SessionId, SessionState, SessionStatus, StepRow, StoreError,
+    Task, TaskId, TaskTransition, time_before,
 };
 use grov_memory::screened;
 use grov_project::without_ignored;
@@ -100,8 +100,17 @@ impl Session {
             if !material.is_empty() {
                 let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
                 let question = Redactor::shared().clean(material.reasoning_question(&state, answer));
-                let judge = &self.context.judge;
-                let judged = judge.extract_reasoning(Some(id), &question).await;
+                let judged = match saving {
+                    // The model is asked once, when the task ends.
+                    Saving::Unfinished => Judged {
+                        answer: grov_rules::extract_reasoning(&question),
+                        by: JudgedBy::Rules,
+                    },
+                    Saving::Closing(_) => {
+                        let judge = &self.context.judge;
+                        judge.extract_reasoning(Some(id), &question).await
+                    }
+                };
                 // The rules take the answer to a question for a decision; a model does not.
                 let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
                 let mut reasoning = judged.answer;

@@ -1,5 +1,6 @@
 //! What an action changes, as words: of its paths, of the lines that it removes and adds, and of its commands.
 
+use super::source::is_comment;
 use crate::analyzed_action::AnalyzedAction;
 use crate::constraints::place::path_words;
 use crate::normalized_path::NormalizedPath;
@@ -8,6 +9,9 @@ use grov_domain::{ActionType, Program};
 
 /// The most lines of each side of a change that are read.
 const MAX_LINES: usize = 600;
+
+/// Extensions of files for people.
+const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
 
 /// The most bytes of a command that are read.
 const MAX_COMMAND: usize = 4 * 1024;
@@ -49,9 +53,13 @@ impl<'a> Change<'a> {
                 .and_then(|change| change.before.as_deref())
                 .filter(|before| !before.trim().is_empty());
             found.after = change.map_or(action.content(), |change| change.after.as_str());
-            let before = found.before.unwrap_or_default();
-            found.removed = lines_without(before, found.after);
-            found.added = lines_without(found.after, before);
+            // A new file that mentions a thing changes nothing about it, and neither does prose or a comment.
+            let extension = found.places.first().map_or("", |place| place.extension());
+            if let Some(before) = found.before.filter(|_| !PROSE.contains(&extension)) {
+                let is_code = |line: &&str| !is_comment(line, extension);
+                found.removed = lines_without(before, found.after).filter(is_code).collect();
+                found.added = lines_without(found.after, before).filter(is_code).collect();
+            }
         } else {
             for (old, new) in action.programs().iter().filter_map(replaced_by) {
                 found.removed.push(old);
@@ -72,12 +80,12 @@ impl<'a> Change<'a> {
 }
 
 /// The lines of a text that another one does not have.
-fn lines_without<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
-    let is_new = |line: &&str| {
+fn lines_without<'t>(text: &'t str, other: &str) -> impl Iterator<Item = &'t str> {
+    let is_new = move |line: &&str| {
         let line = line.trim();
         !line.is_empty() && !other.lines().any(|known| known.trim() == line)
     };
-    text.lines().take(MAX_LINES).filter(is_new).collect()
+    text.lines().take(MAX_LINES).filter(is_new)
 }
 
 /// What `sed -i` replaces, and with what.
@@ -111,7 +119,11 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
 pub(super) fn command_words(program: &Program) -> Vec<String> {
     let mut text = String::new();
     let mut is_left_out = false;
-    let input = program.input.as_deref();
+    // A script's text mentions more than it does.
+    let input = program
+        .input
+        .as_deref()
+        .filter(|_| !INTERPRETERS.contains(&program.name()));
     for word in program
         .words()
         .chain(program.targets.iter().map(String::as_str))
@@ -126,6 +138,11 @@ pub(super) fn command_words(program: &Program) -> Vec<String> {
     }
     words_of(&text)
 }
+
+/// Programs that run their input.
+const INTERPRETERS: &[&str] = &[
+    "bash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh",
+];
 
 /// Options for what a program leaves out.
 const EXCLUDING: &[&str] = &[

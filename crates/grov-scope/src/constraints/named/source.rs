@@ -53,6 +53,12 @@ pub(super) fn code_of(text: &str, extension: &str) -> Vec<String> {
     found
 }
 
+/// Whether a line is a comment alone.
+pub(super) fn is_comment(line: &str, extension: &str) -> bool {
+    let line = line.trim();
+    comment_marks(extension).iter().any(|mark| line.starts_with(mark))
+}
+
 /// Where a comment begins: at the start of a line, or after a space.
 fn comment_start(line: &str, mark: &str) -> Option<usize> {
     line.match_indices(mark)
