@@ -73,7 +73,8 @@ impl Story {
 /// Checks the output for a user.
 fn check_output(story: &Story) -> Result<()> {
     let status = story.grov().run_json(&["status"])?.json;
-    assert_eq!(status["tasks"], 2, "{status:#}");
+    // Two complete ones, and one whose work went on.
+    assert_eq!(status["tasks"], 3, "{status:#}");
     let last = &status["last_task"];
     assert_eq!(
         (&last["goal"], &last["status"]),
@@ -324,11 +325,9 @@ fn a_conversation_cleared_on_a_terminal_is_a_new_task() -> Result<()> {
     story.judged(2)?;
     let usage = story.grov().run_json(&["usage"])?.json;
     assert_eq!(story.judge.sim().requests().len(), 4, "{usage:#}");
-    assert_eq!(
-        story.grov().run_json(&["status"])?.json["tasks"],
-        0,
-        "clearing saves nothing"
-    );
+    // Work that changed something is kept; clearing completes none.
+    let status = story.grov().run_json(&["status"])?.json;
+    assert_ne!(status["last_task"]["status"], "complete", "{status:#}");
     terminal.leave()
 }
 
