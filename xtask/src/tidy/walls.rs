@@ -12,7 +12,12 @@ use std::path::Path;
 /// The crates of the hook path.
 const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift"];
 /// The crates of the proxy path.
-const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-live", "grov-drift-proxy"];
+const PROXY_PATH: &[&str] = &[
+    "grov-proxy-core",
+    "grov-live",
+    "grov-drift-proxy",
+    "grov-route-proxy",
+];
 
 /// The crates that both paths may depend on.
 const SHARED: &[&str] = &[
@@ -21,6 +26,7 @@ const SHARED: &[&str] = &[
     "grov-wire",
     "grov-actions",
     "grov-scope",
+    "grov-rules",
     "grov-session",
     "grov-project",
     "grov-memory",
