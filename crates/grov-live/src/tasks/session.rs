@@ -60,8 +60,6 @@ pub(super) struct Session {
     /// Decisions that are only in the record of a task, because the texts that state them are no longer in memory; `None` if
     /// the record is not read yet.
     recorded: HashMap<SessionId, Option<Vec<Decision>>>,
-    /// The last activity of each task when it was last saved.
-    saved: HashMap<SessionId, OffsetDateTime>,
     remote: Option<String>,
     /// The newest time of any exchange. Not the newest exchange's, because the clock may have been set back.
     newest_time: OffsetDateTime,
@@ -96,7 +94,6 @@ impl Session {
             endings: HashMap::new(),
             statements: HashMap::new(),
             recorded: HashMap::new(),
-            saved: HashMap::new(),
             remote: None,
             newest_time: OffsetDateTime::UNIX_EPOCH,
         }

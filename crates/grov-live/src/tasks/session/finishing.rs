@@ -86,10 +86,9 @@ impl Session {
             judged_under: Some(self.revision),
             ..TaskTransition::default()
         };
-        // Conversations without a named session are not saved, and unfinished work that is saved already is not saved again.
-        let is_saved = is_idle && self.saved.get(id) == Some(&state.last_update);
+        // Conversations without a named session are not saved.
         let ignore = ignore_rules(location.root.clone()).await;
-        if let Some(ignore) = ignore.filter(|_| !is_saved && !identity::is_derived(&self.id)) {
+        if let Some(ignore) = ignore.filter(|_| !identity::is_derived(&self.id)) {
             let material = TaskMaterial::new(
                 prompts(typed.iter().map(|prompt| prompt.text.as_str())),
                 steps.iter().map(|step| self.performed_action(step)),
@@ -135,7 +134,6 @@ impl Session {
             return Ok(false);
         }
         self.remember(state.clone());
-        self.saved.insert(id.clone(), state.last_update);
         let is_complete = saving == Saving::Closing(Ending::Complete);
         if is_complete && self.current.as_ref().is_none_or(|current| current == id) {
             self.current = self.tasks_with_current(None).after(&state);

@@ -176,14 +176,16 @@ async fn a_turn_that_changes_nothing_is_not_saved_before_its_task_ends() {
 }
 
 #[tokio::test]
-async fn saved_work_that_becomes_idle_is_closed_without_a_question() {
+async fn the_model_reads_saved_work_once_when_it_becomes_idle() {
     let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
-    work.session.abandon(&SessionId::new("s1")).await.unwrap();
     // Unfinished work is read by rules.
     assert_eq!(work.judge.reasoning_questions.lock().unwrap().len(), 0);
+    assert_eq!(work.memory().await.len(), 1);
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert_eq!(work.judge.reasoning_questions.lock().unwrap().len(), 1);
     assert_eq!(work.memory().await.len(), 1);
     assert_eq!(work.overview().await[0].2, "abandoned");
 }
