@@ -121,7 +121,13 @@ impl Decoded {
     }
 
     /// Ends the body with an error, which the client is told if the decoder can.
+    /// What breaks after the client has everything does not matter to it.
     fn fail(&mut self, error: BodyError, mut out: BytesMut) -> Polled {
+        if self.is_done {
+            self.over = true;
+            tracing::debug!(%error, "the upstream broke off after a complete response");
+            return None;
+        }
         let before = out.len();
         self.abort(&error.interruption(), &mut out);
         if out.len() > before {

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, request, response};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const BODY: &[u8] =
+pub(crate) const BODY: &[u8] =
     b"{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}]}";
 
 /// A script for an upstream that answers with this status.
@@ -21,14 +21,14 @@ fn status(status: &'static str, more: &'static str) -> Vec<Act> {
     vec![Act::Write(text.into_bytes())]
 }
 
-async fn answering(text: &'static str) -> Scripted {
+pub(crate) async fn answering(text: &'static str) -> Scripted {
     Scripted::start(move |_, _| vec![Act::Write(json_answer(text))]).await
 }
 
 /// Routes every message to the same targets.
-struct Everywhere {
-    targets: Vec<Target>,
-    attempts: Arc<Attempts>,
+pub(crate) struct Everywhere {
+    pub(crate) targets: Vec<Target>,
+    pub(crate) attempts: Arc<Attempts>,
 }
 
 impl Router for Everywhere {
@@ -43,10 +43,10 @@ impl Router for Everywhere {
 
 /// Tries the next target after statuses from 429 and after failures.
 #[derive(Default)]
-struct Attempts(Mutex<Vec<String>>);
+pub(crate) struct Attempts(Mutex<Vec<String>>);
 
 impl Attempts {
-    fn all(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -76,7 +76,7 @@ impl Failover for Attempts {
 }
 
 /// A proxy whose messages go to these targets, which `adapt` changes.
-async fn before(
+pub(crate) async fn before(
     upstreams: &[String],
     adapt: impl Fn(Target) -> Target,
 ) -> (Running, Arc<Attempts>, Scripted) {
@@ -195,7 +195,7 @@ async fn attempt_of_a_client_that_left_is_reported_as_abandoned() {
 }
 
 /// Sets a key of the provider, and passes the response unchanged.
-struct Keyed;
+pub(crate) struct Keyed;
 
 impl Codec for Keyed {
     fn encode(&self, head: &mut request::Parts, body: Bytes) -> Result<Encoded, CodecError> {
@@ -271,8 +271,8 @@ async fn redirect_of_a_foreign_target_is_an_error() {
 
 /// Passes responses, with events for pings and interruptions.
 #[derive(Clone, Copy, Default)]
-struct Marked {
-    is_whole: bool,
+pub(crate) struct Marked {
+    pub(crate) is_whole: bool,
     /// Whether chunks with "bad" cannot be translated.
     is_strict: bool,
     is_done: bool,
@@ -339,10 +339,10 @@ impl Decoder for Marked {
     }
 }
 
-const STREAM_HEAD: &str =
+pub(crate) const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-fn chunk(text: &str) -> Act {
+pub(crate) fn chunk(text: &str) -> Act {
     Act::Write(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
 }
 
@@ -630,7 +630,7 @@ async fn upstream_removed_during_an_exchange_serves_it_to_the_end() {
 }
 
 /// Appends a rule to the newest user message.
-struct HouseRule;
+pub(crate) struct HouseRule;
 
 #[async_trait::async_trait]
 impl RequestPolicy for HouseRule {

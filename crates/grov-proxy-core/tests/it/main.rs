@@ -21,3 +21,4 @@ mod relay;
 mod route;
 mod shutdown;
 mod support;
+mod translated;
