@@ -62,7 +62,8 @@ pub trait Decoder: Send + 'static {
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError>;
 
     /// Returns whether the translated response is complete although the upstream's has not ended. The upstream then has half a
-    /// second to end its response, so that the connection can be reused.
+    /// second to end its response, so that the connection can be reused. Of a collected response, the rest is not awaited. What
+    /// the upstream does then is no error, and [`Decoder::end`] may not be called.
     fn is_done(&self) -> bool {
         false
     }

@@ -281,7 +281,7 @@ impl Forwarder {
         })
     }
 
-    /// Collects a translated body. The decoder limits its size.
+    /// Collects a translated body, until the decoder needs nothing more. The decoder limits its size.
     async fn collect(
         &self,
         connection: &mut UpstreamConnection,
@@ -290,12 +290,18 @@ impl Forwarder {
         idle: Duration,
     ) -> Result<Bytes, ExchangeError> {
         let mut out = BytesMut::new();
+        let mut is_done = false;
         let mut silence = SilenceTimer::new(connection.take_timer(), idle, None);
         let untranslatable = |error| self.codec_failed(ErrorKind::UntranslatableResponse, error);
         let collected = poll_fn(|cx| {
             loop {
                 connection.poll_drive(cx);
-                let Poll::Ready(frame) = Pin::new(&mut body).poll_frame(cx) else {
+                let polled = Pin::new(&mut body).poll_frame(cx);
+                if is_done {
+                    // Polled once more: the connection can be reused if the end has arrived too.
+                    return Poll::Ready(Ok(()));
+                }
+                let Poll::Ready(frame) = polled else {
                     return silence.poll(cx).map(|_| {
                         self.metrics.fault("upstream_idle");
                         let detail = "the upstream went silent inside a response";
@@ -317,6 +323,7 @@ impl Forwarder {
                 if let Err(error) = caught(|| decoder.chunk(&part, &mut out)) {
                     return Poll::Ready(Err(untranslatable(error)));
                 }
+                is_done = caught(|| Ok(decoder.is_done())).unwrap_or_default();
             }
         })
         .await;

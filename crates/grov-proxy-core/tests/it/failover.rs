@@ -274,8 +274,8 @@ async fn redirect_of_a_foreign_target_is_an_error() {
 pub(crate) struct Marked {
     pub(crate) is_whole: bool,
     /// Whether chunks with "bad" cannot be translated.
-    is_strict: bool,
-    is_done: bool,
+    pub(crate) is_strict: bool,
+    pub(crate) is_done: bool,
 }
 
 impl Codec for Marked {
