@@ -86,14 +86,6 @@ impl ExchangeError {
         self
     }
 
-    /// Returns whether a codec could not translate the request or the response head.
-    pub(crate) fn is_of_codec(&self) -> bool {
-        matches!(
-            self.kind,
-            ErrorKind::Untranslatable | ErrorKind::UntranslatableResponse
-        )
-    }
-
     /// Returns the response. `request_id` is also in the log line.
     pub(crate) fn into_response(self, request_id: &str) -> Response<Bytes> {
         let detail = self.is_public.then_some(self.detail.as_str());

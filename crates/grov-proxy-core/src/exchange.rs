@@ -253,8 +253,8 @@ impl Service {
         Ok(self.relay(response, observed, Some(reservation)))
     }
 
-    /// Sends an edited body. If the upstream rejects it as invalid or too large, or the codec cannot translate it, the
-    /// original is sent once. If that succeeds, the policies are notified.
+    /// Sends an edited body. If the upstream rejects it as invalid or too large, or the codec cannot translate the request,
+    /// the original is sent once. If that succeeds, the policies are notified.
     async fn forward_edited(
         &self,
         route: &ResolvedRoute,
@@ -267,8 +267,8 @@ impl Service {
         let body = UpstreamBody::slices(slices);
         let sent = self.forwarder.send(route, edited, body).await;
         let is_rejected = match &sent {
-            Ok(response) => is_rejection(response.head.status),
-            Err(error) => error.is_of_codec(),
+            Ok(response) => is_rejection(response.upstream_status),
+            Err(error) => error.kind == ErrorKind::Untranslatable,
         };
         if !is_rejected {
             return sent;
@@ -296,6 +296,7 @@ impl Service {
             body,
             idle,
             ping,
+            ..
         } = response;
         headers::for_client(&mut head.headers);
         head.version = http::Version::HTTP_11;
@@ -313,7 +314,10 @@ impl Service {
 
 /// Returns whether the upstream rejected the content of a body.
 fn is_rejection(status: StatusCode) -> bool {
-    matches!(status, StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE)
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
+    )
 }
 
 /// How the proxy treats a path.

@@ -239,6 +239,7 @@ impl Forwarder {
             body,
             decoder,
         } = answered;
+        let upstream_status = head.status;
         let pool = self.pools.get(&target.upstream);
         let idle = target.timeouts.idle.unwrap_or(self.limits.idle);
         let mut connection = Some(connection);
@@ -274,6 +275,7 @@ impl Forwarder {
         Ok(UpstreamResponse {
             connection,
             pool: Arc::clone(pool),
+            upstream_status,
             head,
             body,
             idle,

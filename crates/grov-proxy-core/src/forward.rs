@@ -11,7 +11,7 @@ use crate::upstream::{Pool, Pools, SendError, UpstreamConnection};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{self, HeaderValue};
-use http::{Request, Response, request, response};
+use http::{Request, Response, StatusCode, request, response};
 use http_body::Body;
 use hyper::body::Incoming;
 use std::panic::AssertUnwindSafe;
@@ -48,6 +48,8 @@ pub(crate) struct UpstreamResponse {
     /// `None` if the whole body is in memory.
     pub(crate) connection: Option<UpstreamConnection>,
     pub(crate) pool: Arc<Pool>,
+    /// The status before the codec translated it.
+    pub(crate) upstream_status: StatusCode,
     pub(crate) head: response::Parts,
     pub(crate) body: ResponseBody,
     /// Maximum pause inside the body.
@@ -120,6 +122,7 @@ impl Forwarder {
         Ok(UpstreamResponse {
             connection: Some(connection),
             pool: Arc::clone(pool),
+            upstream_status: head.status,
             head,
             body: ResponseBody::Plain(body),
             idle: self.limits.idle,

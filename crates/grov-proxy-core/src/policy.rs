@@ -85,7 +85,7 @@ pub trait RequestPolicy: Send + Sync + 'static {
         let _ = request;
     }
 
-    /// Called when the upstream rejected the edited request with 400 or 413, or the codec could not translate it, and the upstream
+    /// Called when the upstream rejected the edited request with 400, 413 or 422, or the codec could not translate it, and the upstream
     /// accepted the original. The policy should not edit this conversation again, because each such request is sent twice.
     fn edits_rejected(&self, request: &MessagesRequest) {
         let _ = request;

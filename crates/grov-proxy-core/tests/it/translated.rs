@@ -1,10 +1,84 @@
 //! Translated responses whose upstream does not keep to the rules.
 
-use crate::failover::{BODY, Marked, STREAM_HEAD, before, chunk};
-use crate::support::{Act, Scripted, post, until};
-use grov_proxy_core::{Target, Timeouts};
+use crate::failover::{BODY, Everywhere, HouseRule, Marked, STREAM_HEAD, before, chunk};
+use crate::support::{Act, Running, SOON, Scripted, post, until};
+use bytes::{Bytes, BytesMut};
+use grov_proxy_core::{Codec, CodecError, Decoder, Delivery, Encoded, Proxy, Target, Timeouts, Upstream};
+use http::{StatusCode, request, response};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A codec for requests without the text of [`HouseRule`]. Responses that are errors get status 400.
+struct Fussy {
+    refuses_requests: bool,
+    refuses_responses: bool,
+}
+
+impl Codec for Fussy {
+    fn encode(&self, _: &mut request::Parts, body: Bytes) -> Result<Encoded, CodecError> {
+        let is_edited = body.windows(6).any(|word| word == b"Tests ");
+        if is_edited && self.refuses_requests {
+            return Err(CodecError("edited".to_owned()));
+        }
+        let refuses = is_edited && self.refuses_responses;
+        Ok(Encoded {
+            body,
+            decoder: Some(Box::new(FussyDecoder { refuses })),
+        })
+    }
+}
+
+struct FussyDecoder {
+    refuses: bool,
+}
+
+impl Decoder for FussyDecoder {
+    fn head(&mut self, head: &mut response::Parts) -> Result<Delivery, CodecError> {
+        if self.refuses {
+            return Err(CodecError("edited".to_owned()));
+        }
+        if !head.status.is_success() {
+            head.status = StatusCode::BAD_REQUEST;
+        }
+        Ok(Delivery::Stream)
+    }
+
+    fn chunk(&mut self, chunk: &[u8], out: &mut BytesMut) -> Result<(), CodecError> {
+        out.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut BytesMut) -> Result<(), CodecError> {
+        Ok(())
+    }
+}
+
+/// Sends a request that is edited. Returns the status for the client, the number of requests to the provider, which answers
+/// edited ones with `refusal`, and the number of edits that were blamed.
+async fn edited(codec: Fussy, refusal: &'static str) -> (String, usize, u64) {
+    let provider = Scripted::start(move |_, request| {
+        let status = if request.body == BODY { "200 OK" } else { refusal };
+        let text = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{{}}");
+        vec![Act::Write(text.into_bytes())]
+    })
+    .await;
+    let builder = Proxy::builder(Upstream::parse("http://127.0.0.1:1").unwrap());
+    let upstream = Upstream::parse(&provider.url()).unwrap();
+    let router = Everywhere {
+        targets: vec![Target {
+            codec: Some(Arc::new(codec)),
+            ..Target::new(builder.upstreams().add(upstream, SOON))
+        }],
+        attempts: Arc::default(),
+    };
+    let proxy = Running::start(builder.router(router).policy(HouseRule)).await;
+    let mut client = proxy.client().await;
+    client.send(post("/v1/messages", BODY)).await;
+    let (head, _) = client.receive().await.unwrap();
+    let status = head.split(' ').nth(1).unwrap().to_owned();
+    let blamed = proxy.metrics.faults("edit_refused_upstream");
+    (status, provider.requests().len(), blamed)
+}
 
 /// A codec whose responses are collected.
 fn whole() -> Marked {
@@ -75,4 +149,34 @@ async fn connection_of_a_collected_translation_is_reused_if_the_end_arrives_with
         assert_eq!(client.receive().await.unwrap().1, b"data: [DONE]\n\n");
     }
     assert!(provider.requests().iter().all(|request| request.connection == 0));
+}
+
+#[tokio::test]
+async fn edit_is_blamed_for_the_upstreams_own_status_not_for_the_translated_one() {
+    let ready = || Fussy {
+        refuses_requests: false,
+        refuses_responses: false,
+    };
+    for other in ["401 A", "403 A", "404 A", "408 A", "409 A", "429 A", "500 A"] {
+        let seen = edited(ready(), other).await;
+        assert_eq!(seen, ("400".to_owned(), 1, 0), "{other}");
+    }
+    for rejection in ["400 A", "413 A", "422 A"] {
+        let seen = edited(ready(), rejection).await;
+        assert_eq!(seen, ("200".to_owned(), 2, 1), "{rejection}");
+    }
+}
+
+#[tokio::test]
+async fn edit_is_blamed_for_an_untranslatable_request_not_for_a_response() {
+    for (refuses_requests, seen) in [
+        (true, ("200".to_owned(), 1, 1)),
+        (false, ("502".to_owned(), 1, 0)),
+    ] {
+        let codec = Fussy {
+            refuses_requests,
+            refuses_responses: !refuses_requests,
+        };
+        assert_eq!(edited(codec, "200 OK").await, seen);
+    }
 }
