@@ -15,8 +15,9 @@ pub struct CodecError(pub String);
 pub trait Codec: Send + Sync + 'static {
     /// Translates a request. Changes the head in place.
     ///
-    /// `accept-encoding` is already removed, and for a foreign target all headers but `content-type` and `accept`; length, host
-    /// and framing are set afterwards. Called once for each attempt, with the body as the policies edited it.
+    /// `accept-encoding` is already `identity`, because a response with a content coding is not translated. For a foreign
+    /// target, all other headers but `content-type` and `accept` are removed; length, host and framing are set afterwards. Called once
+    /// for each attempt, with the body as the policies edited it.
     ///
     /// # Errors
     /// If the request cannot be translated. It is answered with status 400.

@@ -25,7 +25,7 @@ pub(crate) enum ErrorKind {
     Full,
     /// The upstream is unreachable, or closed the connection before it responded.
     Unreachable,
-    /// The response has a transfer coding besides `chunked`.
+    /// The response has a transfer coding besides `chunked`, or a content coding although it has to be translated.
     UnknownResponseCoding,
     /// The upstream did not respond in time.
     TimedOut,
@@ -177,7 +177,7 @@ impl ErrorKind {
                 "grov-proxyd: too many clients are connected and all are busy. Try again in a moment."
             }
             Self::UnknownResponseCoding => {
-                "grov-proxyd: the upstream responded with an unsupported transfer coding."
+                "grov-proxyd: the upstream responded with an unsupported transfer or content coding."
             }
             Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
             Self::Unreachable => "grov-proxyd: the upstream is unreachable or closed the connection.",

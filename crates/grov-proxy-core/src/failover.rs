@@ -10,7 +10,7 @@ use crate::response_body::ResponseBody;
 use crate::route::{Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Target};
 use crate::upstream::UpstreamConnection;
 use bytes::{Bytes, BytesMut};
-use http::{header, request, response};
+use http::{HeaderValue, header, request, response};
 use http_body::Body;
 use hyper::body::Incoming;
 use std::future::poll_fn;
@@ -189,7 +189,10 @@ impl Forwarder {
             let host = pool.connector().upstream().host_header();
             headers::for_upstream(&mut parts.headers, policy, host);
             policy = HeaderPolicy::Open;
-            parts.headers.remove(header::ACCEPT_ENCODING);
+            // Without this header, the upstream may use any coding.
+            parts
+                .headers
+                .insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             let Some(bytes) = body.collected() else {
                 let detail = "a stream cannot be translated";
                 return Err(ExchangeError::new(ErrorKind::NoRoute, detail));
@@ -247,6 +250,11 @@ impl Forwarder {
         let body = match decoder {
             None => ResponseBody::Plain(body),
             Some(mut decoder) => {
+                if !body.is_end_stream() && !headers::is_content_plain(&head.headers) {
+                    self.metrics.fault("upstream_coding");
+                    let coding = format!("{:?}", head.headers.get(header::CONTENT_ENCODING));
+                    return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding));
+                }
                 let delivery = caught(|| decoder.head(&mut head))
                     .map_err(|error| self.codec_failed(ErrorKind::UntranslatableResponse, error))?;
                 head.headers.remove(header::CONTENT_LENGTH);

@@ -93,6 +93,16 @@ pub(crate) fn is_response_coding_understood(headers: &HeaderMap) -> bool {
     }
 }
 
+/// Returns whether a body has no content coding.
+pub(crate) fn is_content_plain(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+}
+
 /// Headers that `connection` declares to belong to this connection.
 fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     headers
@@ -202,6 +212,21 @@ mod tests {
             let headers = codings(values);
             assert_eq!(is_request_coding_understood(&headers), of_request, "{values:?}");
             assert_eq!(is_response_coding_understood(&headers), of_response, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn only_identity_is_no_content_coding() {
+        for (values, is_plain) in [
+            (&[][..], true),
+            (&["identity"], true),
+            (&["Identity", ""], true),
+            (&["gzip"], false),
+            (&["identity, br"], false),
+            (&["identity", "x-own"], false),
+        ] {
+            let pairs: Vec<_> = values.iter().map(|value| ("content-encoding", *value)).collect();
+            assert_eq!(is_content_plain(&map(&pairs)), is_plain, "{values:?}");
         }
     }
 

@@ -160,8 +160,9 @@ pub struct Timeouts {
 ///
 /// Its methods run on the thread that serves the connection and must not block. A panic counts as [`Next::Stop`] or `None`.
 pub trait Failover: Send + Sync + 'static {
-    /// Called for each attempt, when its response head arrived or it failed. Called again if a collected response fails after its
-    /// head. Returns whether another target is tried. The answer is ignored for the last target and for an abandoned attempt.
+    /// Called for each attempt, when its response head arrived or it failed. Called again if the head cannot be
+    /// translated or a collected response fails after it. Returns whether another target is tried. The answer is ignored for the last
+    /// target and for an abandoned attempt.
     fn attempted(&self, attempt: &Attempt<'_>) -> Next;
 
     /// Returns the response if the last attempt failed, or `None` for the response of the proxy.
@@ -221,6 +222,6 @@ pub enum FailureKind {
     TimedOut,
     /// The codec cannot translate the request.
     Request,
-    /// The response cannot be translated, is a redirect, or has an unknown transfer coding.
+    /// The response cannot be translated, is a redirect, or has an unsupported coding.
     Response,
 }

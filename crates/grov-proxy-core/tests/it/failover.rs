@@ -241,7 +241,10 @@ async fn foreign_target_never_sees_credentials_of_the_client() {
             .collect();
         names.sort();
         let mut expected = vec!["accept", "content-length", "content-type", "host"];
-        expected.extend(key.map(|_| "x-api-key"));
+        if key.is_some() {
+            expected.extend(["accept-encoding", "x-api-key"]);
+            expected.sort_unstable();
+        }
         assert_eq!(names, expected);
         assert_eq!(request.header("x-api-key"), key);
         assert!(!request.head.contains("client-secret"), "{}", request.head);

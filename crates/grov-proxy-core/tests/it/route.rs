@@ -229,7 +229,7 @@ async fn translated_response_streams_and_is_observed_as_sent() {
         request.head
     );
     assert_eq!(request.header("x-api-key"), None);
-    assert_eq!(request.header("accept-encoding"), None);
+    assert_eq!(request.header("accept-encoding"), Some("identity"));
     let sent = body.replace("LOUD", "quiet");
     assert_eq!(String::from_utf8(request.body.clone()).unwrap(), sent);
     assert_eq!(

@@ -180,3 +180,36 @@ async fn edit_is_blamed_for_an_untranslatable_request_not_for_a_response() {
         assert_eq!(edited(codec, "200 OK").await, seen);
     }
 }
+
+#[tokio::test]
+async fn translated_response_with_a_content_coding_goes_to_the_next_target() {
+    let coded = |coding: &'static str| {
+        Scripted::start(move |_, _| {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: 2\r\n\r\n");
+            vec![Act::Write([head.as_bytes(), b"{}"].concat())]
+        })
+    };
+    let (packed, plain) = (coded("gzip").await, coded("identity").await);
+    for (urls, status, seen) in [
+        (
+            vec![packed.url(), plain.url()],
+            200,
+            &["0 200 OK", "0 Response", "1 200 OK"][..],
+        ),
+        (vec![packed.url()], 502, &["0 200 OK", "0 Response"]),
+    ] {
+        let (proxy, attempts, _main) = before(&urls, |target| Target {
+            codec: Some(Arc::new(Marked::default())),
+            ..target
+        })
+        .await;
+        let mut client = proxy.client().await;
+        client.send(post("/v1/messages", BODY)).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        assert_eq!(attempts.all(), seen);
+        assert_eq!(proxy.metrics.faults("upstream_coding"), 1);
+    }
+    let request = plain.requests().remove(0);
+    assert_eq!(request.header("accept-encoding"), Some("identity"));
+}
