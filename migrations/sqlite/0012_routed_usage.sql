@@ -7,7 +7,7 @@ CREATE TABLE routed_usage (
     model          TEXT    NOT NULL, -- the provider's name
     asked_model    TEXT    NOT NULL, -- the model that the client asked for
     requests       INTEGER NOT NULL,
-    unpriced       INTEGER NOT NULL, -- requests without a known price of both models; their costs are not counted
+    unpriced       INTEGER NOT NULL, -- requests without a known price; their costs are not counted
     input          INTEGER NOT NULL,
     cache_read     INTEGER NOT NULL,
     cache_creation INTEGER NOT NULL,

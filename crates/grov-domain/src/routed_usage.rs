@@ -22,14 +22,14 @@ pub struct RoutedUsage {
     pub asked_model: String,
     /// The number of requests.
     pub requests: u64,
-    /// Those without a known price of both models; their costs are not counted.
+    /// Those without a known price; their costs are not counted.
     pub unpriced: u64,
     /// Token counts by class.
     pub tokens: TokenUsage,
     /// The cost.
     #[serde(rename = "cost_usd")]
     pub cost: MicroUsd,
-    /// What the model that was asked for would have cost.
+    /// What the model that was asked for would have cost; the same as the cost if its price is unknown.
     #[serde(rename = "asked_cost_usd")]
     pub asked_cost: MicroUsd,
 }

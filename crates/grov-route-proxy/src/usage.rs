@@ -44,9 +44,10 @@ fn of(target: &Target, exchange: &ObservedExchange) -> RoutedUsage {
         cache_write: usage.cache_creation,
     };
     let cost = target.cost(&asked_model, &counts);
+    // `/model PROVIDER,LABEL` asks for the routed model itself, which saves nothing.
     let (own, asked, unpriced) = match (cost.cost, cost.asked_for) {
-        (Some(own), Some(asked)) => (own, asked, 0),
-        _ => (0, 0, 1),
+        (Some(own), asked) => (own, asked.unwrap_or(own), 0),
+        (None, _) => (0, 0, 1),
     };
     RoutedUsage {
         day: exchange.ended_at,

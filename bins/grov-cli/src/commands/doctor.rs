@@ -6,6 +6,7 @@ mod home;
 mod http_hooks;
 mod judge;
 mod proxy;
+mod routing;
 mod store;
 mod version;
 
@@ -187,6 +188,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.extend(proxy::checks(&context, &client, &daemon));
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
+    checks.extend(routing::check(&context));
     Ok(checks)
 }
 

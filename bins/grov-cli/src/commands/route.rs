@@ -12,8 +12,15 @@ mod test;
 
 use crate::arguments::{RouteArguments, RouteCommand};
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::output::Outcome;
+use grov_route::ProviderFile;
 use source::Source;
+
+/// The provider file of the settings; `None` if there is none.
+pub(crate) fn provider_file(context: &Context) -> Result<Option<ProviderFile>, Failure> {
+    Source::new(context, None).load()
+}
 
 pub(crate) fn run(context: &Context, arguments: &RouteArguments) -> Outcome {
     let source = Source::new(context, arguments.providers.as_deref());

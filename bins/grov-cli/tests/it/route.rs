@@ -192,3 +192,34 @@ fn an_agent_needs_a_known_label_and_a_valid_name() {
     }
     assert!(!scene.path("work/.claude").exists());
 }
+
+#[test]
+fn a_key_given_instead_of_a_variable_is_not_shown() {
+    let scene = Scene::new();
+    let ended = scene.run(&[
+        "route",
+        "add",
+        "x",
+        "--endpoint",
+        "http://127.0.0.1:9/v1",
+        "--model",
+        "m",
+        "--key-env",
+        "sk-live-0123456789",
+    ]);
+    assert_eq!(ended.code, 64);
+    assert!(!ended.stderr.contains("0123456789"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("name of a variable"), "{}", ended.stderr);
+}
+
+#[test]
+fn doctor_reports_a_broken_provider_file() {
+    let scene = with_file("providers:\n  - nmae: x\n");
+    let answer = answer(&scene, &["doctor", "--json"]).1;
+    let checks = answer["checks"].as_array().unwrap();
+    let check = checks
+        .iter()
+        .find(|check| check["name"] == "other models")
+        .unwrap();
+    assert_eq!(check["status"], "fail", "{check}");
+}

@@ -13,6 +13,10 @@ impl Reader<'_> {
         };
         let line = line_of(node);
         let key = self.expand(&written, line, what)?;
+        if let Some(name) = written.strip_prefix('$').filter(|name| !name.starts_with('{')) {
+            let message = format!("`{what}` is sent as it is written, with the `$`");
+            self.warning(line, message, format!("write ${{{name}}} for the variable"));
+        }
         let key = key.trim();
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             let message = format!("`{what}` has characters that cannot be sent in a header");

@@ -42,6 +42,16 @@ fn provider(provider_lines: &str, model_lines: &str) -> String {
 }
 
 #[test]
+fn a_key_with_a_dollar_and_no_braces_is_a_warning() {
+    let file = read(&provider("api_key: $KEY", ""));
+    assert_eq!(
+        file.warnings()[0].to_string(),
+        "line 4: `api_key` is sent as it is written, with the `$` (write ${KEY} for the variable)"
+    );
+    assert!(read(&provider("api_key: ${KEY}", "")).warnings().is_empty());
+}
+
+#[test]
 fn a_file_with_everything() {
     let file = read(include_str!("../../providers.example.yaml"));
     let fast = file.target("fast").unwrap();

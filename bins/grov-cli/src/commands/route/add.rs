@@ -113,8 +113,14 @@ fn requested(arguments: &AddArguments, source: &Source) -> Result<NewProvider, F
     if let Some(name) = &key_variable
         && source.variable(name).is_none()
     {
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        if !name.chars().all(is_name) {
+            // It may be the key itself, which must not be shown.
+            let message = "--key-env wants the name of a variable, such as LOCAL_API_KEY, and not a key";
+            return Err(Failure::usage(message.to_owned()));
+        }
         let message = format!("the variable {name} with the key is not set");
-        let hint = format!("export {name}, or add it to .env in the home");
+        let hint = format!("export {name}, or add it to {}", source.env_file().display());
         return Err(Failure::new("no_key", EXIT_USAGE, message).hint(hint));
     }
     let label = arguments.label.clone().unwrap_or_else(|| arguments.name.clone());

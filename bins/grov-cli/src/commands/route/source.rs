@@ -40,6 +40,11 @@ impl Source {
             .unwrap_or_default()
     }
 
+    /// The file of the home that holds variables.
+    pub(super) fn env_file(&self) -> &Path {
+        self.files.env_file()
+    }
+
     /// The value of a variable.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         self.files.variable(name)

@@ -23,7 +23,7 @@ struct LabelView {
     label: String,
     model: String,
     requests: u64,
-    /// Requests without a known price of both models; their costs are not counted.
+    /// Requests without a known price; their costs are not counted.
     unpriced: u64,
     tokens: TokenUsage,
     cost_usd: MicroUsd,
