@@ -71,8 +71,11 @@ pub(crate) fn reply(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     }
     let rest = rest(scan, &keyword);
-    let reply = rest.split('"').next().unwrap_or_default();
-    let reply = reply.trim_end_matches(['\\', 'r', 'n']);
+    let mut reply = rest.split('"').next().unwrap_or_default();
+    // Escapes go as pairs: a password may end in "r".
+    while let Some(before) = reply.strip_suffix("\\r").or_else(|| reply.strip_suffix("\\n")) {
+        reply = before;
+    }
     if !reply.starts_with('$') {
         report(scan, &keyword, rest, 0..reply.len());
     }
@@ -192,6 +195,15 @@ mod tests {
             let masked = Redactor::shared().redact(text);
             assert!(!masked.contains(secret), "{masked}");
             assert_eq!(Redactor::shared().redact(&masked), masked, "twice");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_password_before_an_escape_is_masked() {
+        for escape in ["\\r", "\\n", "\\r\\n"] {
+            let text = format!("expect \"assword:\"; send \"Sommer{escape}\"");
+            let masked = Redactor::shared().redact(&text);
+            assert!(masked.ends_with(&format!("]{escape}\"")), "{masked}");
         }
     }
 

@@ -43,7 +43,14 @@ const MAX_WORDS: usize = 9;
 #[rustfmt::skip]
 const COPULAS: &[&str] = &[
     "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
-    "este", "era", "är", "er", "je", "on", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+    "este", "era", "är", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+];
+
+/// Words that are copulas only after these names: "on" is a preposition in English.
+const COPULAS_AFTER: &[(&str, &[&str])] = &[
+    ("on", &["salasana"]),
+    ("er", &["kodeord", "passord", "adgangskode"]),
+    ("je", &["heslo"]),
 ];
 
 /// Particles that connect a name and its value where no spaces separate words.
@@ -177,6 +184,7 @@ fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>>
 /// Returns the words after the name of a secret, up to the end of the sentence.
 fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>> {
     let text = scan.text;
+    let name = &text[keyword.clone()];
     // The name of a rule in a mask is no name of a secret.
     let rule = Class::of("a-z-").run_back(scan.bytes, keyword.start, 24);
     if scan.bytes[..rule].ends_with(MASK_START.as_bytes()) {
@@ -236,7 +244,7 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
         }
         if !value.is_empty() {
             let from = gap_end + usize::from(assigned.is_some());
-            let lead = assigned.map_or_else(|| lead(gap, previous, found.is_empty()), |_| Lead::Stated);
+            let lead = assigned.map_or_else(|| lead(name, gap, previous, found.is_empty()), |_| Lead::Stated);
             found.push(Candidate {
                 text: value,
                 range: from..from + value.len(),
@@ -253,20 +261,30 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
     found
 }
 
-fn lead(gap: &str, previous: &str, is_first: bool) -> Lead {
+fn lead(name: &str, gap: &str, previous: &str, is_first: bool) -> Lead {
     let opened = gap
         .trim_end_matches('*')
         .ends_with(['"', '\'', '`', '“', '„', '«', '「', '‘', '『']);
     let particle = gap.trim().ends_with(PARTICLES) || previous.ends_with([':', '=']);
     if opened {
         Lead::Quoted
-    } else if particle || COPULAS.contains(&previous.to_lowercase().as_str()) {
+    } else if particle || is_copula(name, previous) {
         Lead::Stated
     } else if is_first || previous.ends_with(',') {
         Lead::Adjacent
     } else {
         Lead::Words
     }
+}
+
+/// Returns whether a word connects this name and its value.
+fn is_copula(name: &str, word: &str) -> bool {
+    let word = word.to_lowercase();
+    let name = name.to_lowercase();
+    COPULAS.contains(&word.as_str())
+        || COPULAS_AFTER
+            .iter()
+            .any(|(copula, names)| *copula == word && names.contains(&name.as_str()))
 }
 
 /// Returns whether a character separates words. Characters of languages without spaces do, because passwords have none.
@@ -372,3 +390,6 @@ fn is_algorithm(word: &str) -> bool {
         .unwrap_or_default();
     NAMES.contains(&stem) && word.len() <= 24 && !word.contains(['!', '@', '#', '$', '%', '&', '?'])
 }
+
+#[cfg(test)]
+mod tests;
