@@ -11,15 +11,18 @@
 mod address;
 mod commands;
 mod disguise;
+mod features;
 mod hosts;
 mod mention;
 mod patterns;
 mod phrases;
 mod screening;
+mod secret_files;
 
 use crate::quote::{is_hidden, line};
 use address::Address;
 use commands::{Command, commands};
+pub(crate) use features::{COMBINATIONS, Feature, Finding};
 use grov_domain::Task;
 use mention::{Quotations, is_about_texts, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
@@ -93,103 +96,6 @@ impl SuspicionKind {
     /// broken") and encoded data are only reported to people.
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Unchecked | Self::Blob)
-    }
-}
-
-/// What is ordinary by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Feature {
-    /// It speaks to an agent.
-    Addressed,
-    /// It is to be done always, or first.
-    Urged,
-    /// The user is not to know.
-    Concealed,
-    /// Nothing is asked or confirmed.
-    Unasked,
-    /// Tests, checks or reviews are taken away.
-    Weakened,
-    /// What guards against the agent itself is taken away.
-    Disarmed,
-    /// A result is reported that did not occur.
-    Lied,
-    /// Data is deleted.
-    Destroyed,
-    /// Secrets or data in bulk are sent.
-    Sent,
-    /// An installer is run as install pages document it.
-    Installer,
-    /// Packages or code come from a foreign source.
-    ForeignSource,
-}
-
-/// Two features in nearby sentences that are suspicious together.
-const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
-    use Feature::*;
-    &[
-        (
-            SuspicionKind::Order,
-            &[Addressed],
-            &[Concealed, Weakened, Disarmed, Lied, Destroyed, Unasked],
-        ),
-        (
-            SuspicionKind::Order,
-            &[Concealed],
-            &[Weakened, Disarmed, Lied, Destroyed],
-        ),
-        (
-            SuspicionKind::Order,
-            &[Unasked],
-            &[Weakened, Disarmed, Destroyed, Lied],
-        ),
-        (SuspicionKind::Order, &[Urged], &[Disarmed, Lied]),
-        (SuspicionKind::Order, &[Disarmed, Weakened], &[Lied]),
-        (
-            SuspicionKind::Exfiltration,
-            &[Sent],
-            &[Addressed, Urged, Concealed, Unasked],
-        ),
-        (
-            SuspicionKind::Download,
-            &[Installer],
-            &[Addressed, Urged, Concealed, Unasked],
-        ),
-        (
-            SuspicionKind::Redirection,
-            &[ForeignSource],
-            &[Addressed, Urged, Concealed, Unasked],
-        ),
-    ]
-};
-
-/// What a pattern finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Finding {
-    /// Suspicious by itself.
-    Kind(SuspicionKind),
-    /// Suspicious together with another one.
-    Feature(Feature),
-}
-
-impl Finding {
-    /// The finding with this name in the lists of phrases.
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "order" => Self::Kind(SuspicionKind::Order),
-            "exfiltration" => Self::Kind(SuspicionKind::Exfiltration),
-            "download" => Self::Kind(SuspicionKind::Download),
-            "unchecked" => Self::Kind(SuspicionKind::Unchecked),
-            "addressed" => Self::Feature(Feature::Addressed),
-            "urged" => Self::Feature(Feature::Urged),
-            "concealed" => Self::Feature(Feature::Concealed),
-            "unasked" => Self::Feature(Feature::Unasked),
-            "weakened" => Self::Feature(Feature::Weakened),
-            "disarmed" => Self::Feature(Feature::Disarmed),
-            "lied" => Self::Feature(Feature::Lied),
-            "destroyed" => Self::Feature(Feature::Destroyed),
-            "sent" => Self::Feature(Feature::Sent),
-            _ => return None,
-        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Phrases that instruct an agent: words in a sentence with a few others between them.
 
+use super::secret_files::{is_advised_against, secret_file_sent};
 use super::{Feature, Finding, SuspicionKind};
 use crate::quote::is_hidden;
 use std::collections::HashMap;
@@ -134,8 +135,8 @@ impl NormalizedText {
                 next += word.len() + 1;
             }
             PHRASES.find(&words, &mut |finding, at| add(finding, places[at]));
-            if sends_a_secret_file(&words) {
-                add(Finding::Kind(SuspicionKind::Exfiltration), from);
+            if let Some(finding) = secret_file_sent(&words) {
+                add(finding, from);
             }
             if !sentence.is_ascii() {
                 for (finding, pieces) in UNSPACED.iter() {
@@ -155,121 +156,6 @@ impl NormalizedText {
             .and_then(|index| self.origins.get(index))
             .map_or(0, |(_, original)| *original)
     }
-}
-
-/// Whether a sentence, in any order and in any of the known languages, sends a file of secrets to an address.
-fn sends_a_secret_file(words: &[&str]) -> bool {
-    const FILES: &[&str] = &[
-        ".env",
-        "id_rsa",
-        "id_ed25519",
-        ".npmrc",
-        ".netrc",
-        ".pypirc",
-        ".git-credentials",
-        "/etc/shadow",
-        ".aws/credentials",
-        ".kube/config",
-        ".docker/config.json",
-        "gh/hosts.yml",
-        ".pem",
-        ".p12",
-        ".kdbx",
-        ".cargo/credentials.toml",
-        "cookies.sqlite",
-        "login.keychain-db",
-        "wallet.dat",
-        ".bash_history",
-        ".zsh_history",
-    ];
-    const VERBS: &[&str] = &[
-        "send",
-        "sende",
-        "schick",
-        "übermittel",
-        "upload",
-        "post",
-        "mail",
-        "email",
-        "commit",
-        "publish",
-        "copy",
-        "add",
-        "put",
-        "paste",
-        "attach",
-        "envo",
-        "enví",
-        "envi",
-        "mand",
-        "invi",
-        "wyślij",
-        "prześlij",
-        "gönder",
-        "yükle",
-        "отправ",
-        "перешли",
-        "загрузи",
-        "надішли",
-        "відправ",
-        "trimit",
-        "stuur",
-        "verstuur",
-        "skicka",
-        "pošli",
-        "kirim",
-        "发送",
-        "上传",
-        "送信",
-        "보내",
-        "전송",
-    ];
-    const PLACES: &[&str] = &[
-        "repository",
-        "repo",
-        "gist",
-        "pastebin",
-        "issue",
-        "pull",
-        "pr",
-        "readme",
-        "readme.md",
-        "public",
-        "public/",
-        "changelog",
-        "wiki",
-        "branch",
-    ];
-    let is_place = |word: &&str| {
-        word.contains("://")
-            || word.contains('@') && word.contains('.') && !word.contains('/')
-            || PLACES.contains(word)
-    };
-    // Most sentences name no place.
-    words.iter().any(is_place)
-        && words
-            .iter()
-            .any(|word| is_secret_file(word, FILES) || is_secret_variable(word))
-        && words
-            .iter()
-            .any(|word| VERBS.iter().any(|verb| word.starts_with(verb)))
-}
-
-/// Whether a word refers to a variable with a secret: `${NPM_TOKEN}`.
-fn is_secret_variable(word: &str) -> bool {
-    const ENDS: &[&str] = &["token", "secret", "password", "key", "passwd", "credentials"];
-    word.rsplit_once('$').is_some_and(|(_, name)| {
-        let name = name.trim_matches(|character: char| !character.is_ascii_alphanumeric());
-        ENDS.iter().any(|end| name.ends_with(end))
-    })
-}
-
-fn is_secret_file(word: &str, files: &[&str]) -> bool {
-    files.iter().any(|file| {
-        word.strip_suffix(file).is_some_and(|before| {
-            before.is_empty() || before.ends_with('/') || file.starts_with('.') && before.ends_with('~')
-        })
-    })
 }
 
 impl Phrases {
@@ -340,16 +226,20 @@ impl Phrase {
         // "Agents must never, in any case, push without asking" asks for the opposite.
         let negated_within = match self.finding {
             Finding::Kind(_) => 1,
-            Finding::Feature(Feature::Unasked | Feature::Concealed) if words.get(at) == Some(&"without") => {
+            Finding::Feature(Feature::Unasked | Feature::Hasty | Feature::Concealed)
+                if words.get(at) == Some(&"without") =>
+            {
                 at
             }
             Finding::Feature(Feature::Urged | Feature::Addressed) => 0,
             Finding::Feature(_) => 3,
         };
+        let is_exfiltration = self.finding == Finding::Kind(SuspicionKind::Exfiltration);
         at <= first.reach
             && first.matches(words[at])
             && !is_negated(words, at, negated_within)
             && follow(rest, words, at + 1)
+            && !(is_exfiltration && is_advised_against(words, at))
     }
 }
 
@@ -375,7 +265,7 @@ impl Slot {
 }
 
 /// "Never ignore previous instructions" and "must not …" do not instruct the agent to do it.
-fn is_negated(words: &[&str], at: usize, within: usize) -> bool {
+pub(super) fn is_negated(words: &[&str], at: usize, within: usize) -> bool {
     const NEGATIONS: &[&str] = &[
         "not",
         "never",

@@ -3,10 +3,27 @@
 
 use super::{fields, is_found_to_order};
 use grov_domain::Task;
+use std::sync::LazyLock;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Increased with every change of the rules that could find more in a text.
-const RULES: u64 = 2;
+/// Increased with every change of code that could find more in a text. The lists of phrases count by themselves.
+const RULES: u64 = 3;
+
+/// The lists of phrases.
+const LISTS: &[&str] = &[include_str!("phrases.txt"), include_str!("unspaced.txt")];
+
+/// The version of the rules: a hash of [`RULES`] and [`LISTS`].
+static VERSION: LazyLock<u64> = LazyLock::new(|| version(RULES, LISTS));
+
+fn version(rules: u64, lists: &[&str]) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(&rules.to_le_bytes());
+    for list in lists {
+        hash.update(&(list.len() as u64).to_le_bytes());
+        hash.update(list.as_bytes());
+    }
+    hash.digest()
+}
 
 /// Checks a memory for orders to the agent and notes the fingerprint of its text if there are none.
 pub fn screened(mut task: Task) -> Task {
@@ -23,7 +40,7 @@ pub(super) fn is_screened(task: &Task) -> bool {
 /// A hash of the checked texts and of the version of the rules.
 fn fingerprint(task: &Task) -> i64 {
     let mut hash = Xxh3::new();
-    hash.update(&RULES.to_le_bytes());
+    hash.update(&VERSION.to_le_bytes());
     for (name, text) in fields(task) {
         hash.update(name.as_bytes());
         hash.update(&(text.len() as u64).to_le_bytes());
@@ -67,6 +84,21 @@ mod tests {
         });
         assert!(!is_screened(&task));
         assert!(is_withheld(&task));
+    }
+
+    #[test]
+    fn a_changed_list_of_phrases_screens_memories_again() {
+        assert_eq!(*VERSION, version(RULES, LISTS));
+        assert_ne!(
+            version(RULES, &["order a", "b"]),
+            version(RULES, &["order a", "c"])
+        );
+        assert_ne!(version(RULES, &["ab", "c"]), version(RULES, &["a", "bc"]));
+        assert_ne!(version(RULES, LISTS), version(RULES + 1, LISTS));
+        assert!(
+            LISTS.iter().all(|list| list.len() > 1000),
+            "the lists that are matched"
+        );
     }
 
     #[test]

@@ -399,4 +399,5 @@ proptest::proptest! {
     }
 }
 
+mod false_alarms;
 mod general;
