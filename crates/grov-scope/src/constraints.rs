@@ -10,6 +10,7 @@ mod command_effects;
 mod commands;
 mod limit;
 mod named;
+mod outputs;
 mod packages;
 mod paths;
 mod permission;

@@ -1,6 +1,7 @@
 //! What commands do, as far as constraints are about it.
 
 use super::limit::ForbiddenCommand;
+use super::outputs::output_place;
 use super::place::path_words;
 use crate::analyzed_action::{AnalyzedAction, updates_snapshots};
 use crate::file_kind::{is_build_output, is_temporary};
@@ -513,31 +514,6 @@ pub(super) fn changed_manifest(program: &Program) -> Option<&'static str> {
         .then_some(*manifest)
 }
 
-/// The file or folder into which an option lets a program write: `-o dist`.
-fn output_of(program: &Program) -> Option<&str> {
-    const OPTIONS: &[&str] = &[
-        "-o",
-        "--output",
-        "--out",
-        "--outdir",
-        "--out-dir",
-        "--output-dir",
-        "--outfile",
-        "--output-file",
-    ];
-    let words = || program.arguments.iter().map(|word| word.text.as_str());
-    let joined = words().find_map(|word| {
-        let (option, value) = word.split_once('=')?;
-        OPTIONS.contains(&option).then_some(value)
-    });
-    let next = words()
-        .zip(words().skip(1))
-        .find(|(option, _)| OPTIONS.contains(option));
-    joined
-        .or(next.map(|(_, value)| value))
-        .filter(|value| value.contains(['/', '.']) && !value.contains("://"))
-}
-
 /// The places that commands change although they do not name them as files, and whether they remove them: the manifests of
 /// package managers, in the folders where they run, and files moved to a store of objects.
 pub(super) fn implied_changes(
@@ -546,6 +522,9 @@ pub(super) fn implied_changes(
 ) -> Vec<(NormalizedPath, bool)> {
     let mut folder = "";
     let mut found = Vec::new();
+    if action.is_read_only() {
+        return found;
+    }
     for program in action.programs() {
         if program.name() == "cd" {
             folder = program.operands().next().unwrap_or_default();
@@ -567,9 +546,8 @@ pub(super) fn implied_changes(
                 format!("{folder}/{manifest}")
             };
             found.push((NormalizedPath::new(root, &path), false));
-        } else if let Some(output) = output_of(program) {
-            let place = NormalizedPath::new(root, output);
-            found.extend((!is_build_output(&place)).then_some((place, false)));
+        } else if let Some(place) = output_place(root, program) {
+            found.push((place, false));
         } else if program.name() == "aws" && program.has_word(&["mv"]) && !only_looks(program) {
             let moved = program.operands().nth(2);
             let moved = moved.filter(|path| !path.contains("://"));
