@@ -5,6 +5,7 @@
 //! a reason to ask the user, and none to correct the agent.
 
 mod aspects;
+mod branches;
 mod change;
 mod concepts;
 mod reading;
@@ -56,6 +57,8 @@ pub(super) struct Named {
     /// The branches that it names.
     branches: Vec<String>,
     /// The hosts that it names.
+    /// It forbids to switch branches.
+    is_switch: bool,
     hosts: Vec<String>,
     /// Only what exists must not change.
     is_existing: bool,
@@ -141,27 +144,6 @@ impl Named {
 
     /// Whether a Git command changes a branch, or a command reaches a host, that the clause names.
     fn uses_branch_or_host(&self, action: &AnalyzedAction<'_>) -> bool {
-        let is_branch = |word: &str| {
-            let target = word
-                .rsplit(':')
-                .next()
-                .unwrap_or(word)
-                .trim_start_matches("origin/");
-            self.branches.iter().any(|branch| match branch.strip_suffix('/') {
-                Some(_) => target.starts_with(branch.as_str()),
-                None => target == branch,
-            })
-        };
-        let acts = |program: &Program| {
-            let (command, rest) = program.git();
-            let changes = matches!(
-                command,
-                "push" | "merge" | "rebase" | "cherry-pick" | "reset" | "switch" | "checkout" | "branch"
-            );
-            changes
-                && !rest.iter().any(|word| *word == "--")
-                && rest.iter().any(|word| is_branch(word.as_str()))
-        };
         let reaches = |program: &Program| {
             program
                 .words()
@@ -170,7 +152,7 @@ impl Named {
         action
             .programs()
             .iter()
-            .any(|program| acts(program) || reaches(program))
+            .any(|program| self.changes_branch(program) || reaches(program))
     }
 
     /// Whether a formatter rewrites more than what may change.

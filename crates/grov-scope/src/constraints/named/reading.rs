@@ -1,6 +1,7 @@
 //! Reads which things a constraint names, and what must not happen to them.
 
 use super::aspects::{self, Aspect};
+use super::branches;
 use super::change::words_of;
 use super::concepts;
 use super::stem::{is_same_word, is_unspaced_text};
@@ -37,9 +38,6 @@ const RELATIVE: &[&str] = &[
     "which", "who", "whose", "that's", "thats", "while", "since", "die", "das", "qui", "que", "che", "ktore", "ktory", "ktora", "omdat", "want", "weil", "wegen", "parce", "porque", "pq", "xq", "poi", "perche", "pentru", "car", "fiindca",
     "where", "until", "after", "as",
 ];
-
-/// Names of shared branches.
-const BRANCHES: &[&str] = &["main", "master", "develop", "trunk"];
 
 /// Conditions that only say when a limit holds.
 const TIMES: &[&str] = &[
@@ -211,8 +209,9 @@ impl Named {
             ..Self::default()
         };
         named.is_existing = clause.iter().any(|token| token.is(Term::Existing));
+        named.is_switch = clause.iter().any(branches::is_switch);
         let mut has_verb = false;
-        for token in object {
+        for (at, token) in object.iter().enumerate() {
             named.rest |= token.is_any(&[Term::Else, Term::Source]);
             named.is_part |= token.is(Term::Component);
             // "Don't touch the import": the second verb is a noun.
@@ -237,7 +236,7 @@ impl Named {
             if KEYWORDS.contains(&token.folded.as_str()) {
                 continue;
             }
-            if BRANCHES.contains(&token.folded.as_str()) {
+            if branches::is_named(object, at) {
                 named.branches.push(token.folded.clone());
             }
             if token.raw.contains('.') && token.raw.contains('-') {

@@ -156,3 +156,71 @@ fn commands_that_run_named_things_are_asked_about() {
         assert_eq!(asks(prompt, &bash(command)), is_asked, "{prompt}: {command}");
     }
 }
+
+#[test]
+fn main_before_a_noun_is_no_branch() {
+    for prompt in [
+        "Don't change the main layout",
+        "leave the main menu alone",
+        "don't touch main.ts",
+        "ne touche pas à la fonction main",
+        "keep the main config as it is",
+    ] {
+        for command in [
+            "git push origin main",
+            "git branch -D main",
+            "git checkout main",
+            "git rebase main",
+        ] {
+            assert!(!asks(prompt, &bash(command)), "{prompt}: {command}");
+        }
+    }
+    for prompt in [
+        "Never push to main",
+        "never push directly to the main branch",
+        "don't touch main",
+        "nicht auf main pushen",
+        "don't push to main or develop yet",
+        "never commit to main",
+    ] {
+        assert!(asks(prompt, &bash("git push origin main")), "{prompt}");
+    }
+}
+
+#[test]
+fn commands_that_only_read_a_branch_are_not_asked_about() {
+    for command in [
+        "git rebase origin/main",
+        "git merge main",
+        "git switch -c x main",
+        "git checkout -b x main",
+        "git cherry-pick main",
+        "git reset --hard origin/main",
+        "git push origin main:review",
+        "git push main x",
+        "git branch x main",
+    ] {
+        assert!(!asks("Never push to main", &bash(command)), "{command}");
+    }
+    for command in [
+        "git push origin main",
+        "git push -f origin +HEAD:refs/heads/main",
+        "git push origin --delete main",
+        "git branch -f main HEAD~3",
+        "git branch -D main",
+        "git checkout -B main x",
+    ] {
+        assert!(asks("Never push to main", &bash(command)), "{command}");
+    }
+    assert!(asks("don't switch to main", &bash("git checkout main")));
+}
+
+#[test]
+fn comments_of_a_long_edit_are_compared_as_sets() {
+    let line = |at: usize| format!("let a{at} = {at};\n// number {at}\n");
+    let old: String = (0..1000).map(line).collect();
+    let new: String = (0..1000).rev().map(line).collect();
+    let fewer = new.replace("// number 7\n", "");
+    assert!(!asks("don't change the comments", &edit("a.ts", &old, &new)));
+    assert!(asks("don't change the comments", &edit("a.ts", &old, &fewer)));
+}
