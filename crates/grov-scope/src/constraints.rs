@@ -35,7 +35,7 @@ use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
-use named::NamedConstraint;
+use named::{Change, NamedConstraint};
 use packages::PackageConstraint;
 use paths::PathConstraints;
 use permission::Permission;
@@ -258,10 +258,14 @@ impl Constraints {
     pub(crate) fn questions(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
         let is_allowed =
             !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place));
-        if is_allowed || action.is_read_only() && !action.needs_rules() {
+        if self.named.is_empty() || is_allowed || action.is_read_only() && !action.needs_rules() {
             return Vec::new();
         }
-        let broken = self.named.iter().find(|limit| limit.is_broken_by(action));
+        let change = Change::of(action);
+        let broken = self
+            .named
+            .iter()
+            .find(|limit| limit.is_broken_by(action, &change));
         let finding = broken.map(|limit| match action.changed.first() {
             Some(place) => changed(place, &limit.text),
             None => {

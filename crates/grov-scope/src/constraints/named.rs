@@ -12,15 +12,16 @@ mod reading;
 mod source;
 mod stem;
 
-use super::command_effects::{formats, only_shows, upgrades_everything};
+use super::command_effects::{formats, upgrades_everything};
 use super::written::has_other_version;
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::file_kind::is_temporary;
 use crate::normalized_path::NormalizedPath;
 use crate::pattern::Pattern;
 use aspects::Aspect;
-use change::{Change, command_words, words_of};
-use grov_domain::{EffectKind, Program};
+pub(super) use change::Change;
+use change::{command_words, looks};
+use grov_domain::Program;
 pub(super) use reading::read;
 use stem::is_same_word;
 
@@ -56,9 +57,9 @@ pub(super) struct Named {
     places: Vec<String>,
     /// The branches that it names.
     branches: Vec<String>,
-    /// The hosts that it names.
     /// It forbids to switch branches.
     is_switch: bool,
+    /// The hosts that it names.
     hosts: Vec<String>,
     /// Only what exists must not change.
     is_existing: bool,
@@ -82,24 +83,23 @@ pub(super) struct NamedConstraint {
 
 impl NamedConstraint {
     /// Whether an action concerns what must not change.
-    pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
+    pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
         let is_lifted = |place: &NormalizedPath| {
             self.lifted
                 .iter()
                 .any(|pattern| pattern.covers(place) || pattern.expects(place))
         };
         let is_requested = !action.changed.is_empty() && action.changed.iter().all(is_lifted);
-        !is_requested && self.named.is_broken_by(action)
+        !is_requested && self.named.is_broken_by(action, change)
     }
 }
 
 impl Named {
     /// Whether an action concerns what must not change.
-    fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
+    fn is_broken_by(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
         if action.is_read_only() {
             return self.rule != Rule::Only && self.uses_branch_or_host(action) || self.reads_from(action);
         }
-        let change = Change::of(action);
         if !change.places.is_empty() && change.places.iter().all(|place| is_temporary(place)) {
             return false;
         }
@@ -110,29 +110,27 @@ impl Named {
             return true;
         }
         match self.rule {
-            Rule::Only => self.leaves(&change),
+            Rule::Only => self.leaves(change),
             _ if self.rest => false,
-            _ if !self.numbers.is_empty() => {
-                self.changes_number(&change) || self.sets_number(action, &change)
-            }
+            _ if !self.numbers.is_empty() => self.changes_number(change) || self.sets_number(action, change),
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
-                self.changes_aspect(&change) || self.moves(action)
+                self.changes_aspect(change) || self.moves(action)
             }
-            _ if self.is_existing => !change.is_whole && change.is_edit && self.is_in_path(&change),
-            Rule::Keep if self.is_part => self.is_in_path(&change),
+            _ if self.is_existing => !change.is_whole && change.is_edit && self.is_in_path(change),
+            Rule::Keep if self.is_part => self.is_in_path(change),
             Rule::Keep => {
-                self.is_in_path(&change)
-                    || self.is_in_lines(change.changed_lines())
-                    || self.is_added(&change)
-                    || self.is_run(action)
+                self.is_in_path(change)
+                    || self.is_in_lines(change.changed_words())
+                    || self.is_added(change)
+                    || self.is_run(action, change)
             }
-            Rule::Except => self.is_in_path(&change) || self.is_in_lines(&change.removed),
+            Rule::Except => self.is_in_path(change) || self.is_in_lines(change.removed_words()),
             Rule::Stay => {
-                action.removes && self.is_in_path(&change)
-                    || self.is_in_lines(&change.removed) && !self.is_in_lines(&change.added)
+                action.removes && self.is_in_path(change)
+                    || self.is_in_lines(change.removed_words()) && !self.is_in_lines(change.added_words())
             }
-            Rule::Add => self.is_added(&change) || self.is_run(action),
-            Rule::Any => self.is_in_path(&change) || self.is_added(&change) || self.is_run(action),
+            Rule::Add => self.is_added(change) || self.is_run(action, change),
+            Rule::Any => self.is_in_path(change) || self.is_added(change) || self.is_run(action, change),
         }
     }
 
@@ -176,24 +174,17 @@ impl Named {
     }
 
     fn is_in_path(&self, change: &Change<'_>) -> bool {
-        change
-            .places
-            .iter()
-            .any(|place| self.has(&words_of(place.display())))
+        self.is_in_lines(change.place_words())
     }
 
-    fn is_in_lines(&self, lines: &[&str]) -> bool {
-        lines.iter().any(|line| self.has(&words_of(line)))
+    /// Whether one of these lines, given as their words, names it.
+    fn is_in_lines(&self, lines: &[Vec<String>]) -> bool {
+        lines.iter().any(|words| self.has(words))
     }
 
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
-        let known = words_of(change.before.unwrap_or_default());
-        change.added.iter().any(|line| {
-            let mut words = words_of(line);
-            words.retain(|word| !known.contains(word));
-            has_any(&words, &self.words)
-        })
+        change.new_words().iter().any(|words| has_any(words, &self.words))
     }
 
     /// Whether a number in a changed line is gone, and another one is there instead.
@@ -247,16 +238,8 @@ impl Named {
     }
 
     /// Whether a command that does something names it.
-    fn is_run(&self, action: &AnalyzedAction<'_>) -> bool {
-        let tests = |program: &Program| program.operands().any(|word| word == "test");
-        let acts =
-            |program: &&Program| !LOOKING.contains(&program.name()) && !looks(program) && !tests(program);
-        !action.sketch.effects.contains(&EffectKind::Test)
-            && action
-                .programs()
-                .iter()
-                .filter(acts)
-                .any(|program| self.has(&command_words(program)))
+    fn is_run(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        self.is_in_lines(change.run_words(action))
     }
 
     /// Whether a command reads from an environment that must not be used.
@@ -284,11 +267,14 @@ impl Named {
 
 /// Whether words, or two of them written as one, are among names.
 fn has_any(words: &[String], names: &[String]) -> bool {
+    let is_joined = |name: &str, word: &str, next: Option<&String>| {
+        next.is_some_and(|next| name.strip_prefix(word) == Some(next.as_str()))
+    };
     words.iter().enumerate().any(|(at, word)| {
-        let joined = words.get(at + 1).map(|next| format!("{word}{next}"));
+        let next = words.get(at + 1);
         names
             .iter()
-            .any(|name| is_same_word(word, name) || joined.as_ref().is_some_and(|joined| joined == name))
+            .any(|name| is_same_word(word, name) || is_joined(name, word, next))
     })
 }
 
@@ -303,45 +289,6 @@ const ENVIRONMENTS: &[&str] = &[
     "master",
     "main",
 ];
-
-/// Programs that change nothing.
-#[rustfmt::skip]
-const LOOKING: &[&str] = &[
-    "ag", "awk", "basename", "bat", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff", "dirname", "du", "echo", "env", "export", "fd", "file", "find", "grep", "head", "jq", "less", "ls", "more", "nl", "printf", "ps", "pwd", "rg",
-    "sha256sum", "sleep", "sort", "stat", "tail", "test", "tree", "true", "uniq", "wc", "which", "xxd", "yq",
-];
-
-/// Whether a program only shows something.
-fn looks(program: &Program) -> bool {
-    let git = program.git().0;
-    let is_git_reading = matches!(
-        git,
-        "log"
-            | "diff"
-            | "show"
-            | "status"
-            | "blame"
-            | "grep"
-            | "ls-files"
-            | "branch"
-            | "fetch"
-            | "rev-parse"
-            | "describe"
-    ) && !program.has_word(&["-D", "-d", "--delete", "-m", "-M"]);
-    let lists_tags = git == "tag" && program.has_word(&["-l", "--list"]);
-    is_git_reading
-        || only_shows(program)
-        || lists_tags
-        || program.has_word(&[
-            "--dry-run",
-            "--help",
-            "--version",
-            "--check",
-            "-check",
-            "--list",
-            "--collect-only",
-        ])
-}
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::change::Change;
 use super::source::{code_of, defined_name};
 use crate::constraints::written::setting_of;
+use std::collections::HashSet;
 
 /// A property of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +92,12 @@ impl Aspect {
             return false;
         };
         let loses = |key: &dyn Fn(&str) -> Option<String>| {
-            let kept: Vec<String> = change.after.lines().filter_map(key).collect();
-            change
-                .removed
-                .iter()
-                .filter_map(|line| key(line))
-                .any(|old| !kept.contains(&old))
+            let old: Vec<String> = change.removed.iter().filter_map(|line| key(line)).collect();
+            if old.is_empty() {
+                return false;
+            }
+            let kept: HashSet<String> = change.after.lines().filter_map(key).collect();
+            old.iter().any(|old| !kept.contains(old))
         };
         match self {
             Self::Names => loses(&|line| label_of(line, extension)),
@@ -106,19 +107,22 @@ impl Aspect {
             Self::Interface => loses(&route_line) || loses(&exported),
             Self::Code => code_of(before, extension) != code_of(change.after, extension),
             Self::Comments => {
-                let comments = |text: &str| {
-                    let code = code_of(text, extension);
-                    text.lines()
-                        .filter(|line| !code.iter().any(|known| known == line.trim()))
-                        .map(|line| line.trim().to_owned())
-                        .collect::<Vec<_>>()
-                };
-                comments(before)
+                let kept = comments(change.after, extension);
+                comments(before, extension)
                     .iter()
-                    .any(|line| !comments(change.after).contains(line))
+                    .any(|line| !kept.contains(line))
             }
         }
     }
+}
+
+/// The lines of a text that are no code alone, trimmed.
+fn comments<'t>(text: &'t str, extension: &str) -> HashSet<&'t str> {
+    let code: HashSet<String> = code_of(text, extension).into_iter().collect();
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !code.contains(*line))
+        .collect()
 }
 
 /// The names that a line defines or declares, as one text.

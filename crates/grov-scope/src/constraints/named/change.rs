@@ -2,10 +2,13 @@
 
 use super::source::is_comment;
 use crate::analyzed_action::AnalyzedAction;
+use crate::constraints::command_effects::only_shows;
 use crate::constraints::place::path_words;
 use crate::normalized_path::NormalizedPath;
 use crate::words::fold;
-use grov_domain::{ActionType, Program};
+use grov_domain::{ActionType, EffectKind, Program};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 
 /// The most lines of each side of a change that are read.
 const MAX_LINES: usize = 600;
@@ -16,9 +19,9 @@ const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
 /// The most bytes of a command that are read.
 const MAX_COMMAND: usize = 4 * 1024;
 
-/// What an action changes.
+/// What an action changes. It is compared with every constraint, so its words are read once, when they are needed.
 #[derive(Debug, Default)]
-pub(super) struct Change<'a> {
+pub(in crate::constraints) struct Change<'a> {
     /// The changed files and folders of the project.
     pub(super) places: Vec<&'a NormalizedPath>,
     /// The lines that are no longer there.
@@ -32,11 +35,22 @@ pub(super) struct Change<'a> {
     pub(super) is_edit: bool,
     /// A file is written as a whole.
     pub(super) is_whole: bool,
+    words: Words,
+}
+
+/// The words of the parts of a change.
+#[derive(Debug, Default)]
+struct Words {
+    places: OnceCell<Vec<Vec<String>>>,
+    removed: OnceCell<Vec<Vec<String>>>,
+    added: OnceCell<Vec<Vec<String>>>,
+    new: OnceCell<Vec<Vec<String>>>,
+    run: OnceCell<Vec<Vec<String>>>,
 }
 
 impl<'a> Change<'a> {
     /// What an action changes.
-    pub(super) fn of(action: &'a AnalyzedAction<'_>) -> Self {
+    pub(in crate::constraints) fn of(action: &'a AnalyzedAction<'_>) -> Self {
         let mut found = Self {
             places: action
                 .changed
@@ -69,21 +83,70 @@ impl<'a> Change<'a> {
         found
     }
 
-    /// The lines that change: the old ones, or the new ones if the old ones are unknown.
-    pub(super) fn changed_lines(&self) -> &[&'a str] {
+    /// The words of each line that changes: of the old ones, or of the new ones if the old ones are unknown.
+    pub(super) fn changed_words(&self) -> &[Vec<String>] {
         if self.before.is_some() || !self.is_edit {
-            &self.removed
+            self.removed_words()
         } else {
-            &self.added
+            self.added_words()
         }
+    }
+
+    /// The words of each changed path.
+    pub(super) fn place_words(&self) -> &[Vec<String>] {
+        let words = || {
+            self.places
+                .iter()
+                .map(|place| words_of(place.display()))
+                .collect()
+        };
+        self.words.places.get_or_init(words)
+    }
+
+    /// The words of each line that is no longer there.
+    pub(super) fn removed_words(&self) -> &[Vec<String>] {
+        let words = || self.removed.iter().map(|line| words_of(line)).collect();
+        self.words.removed.get_or_init(words)
+    }
+
+    /// The words of each line that was not there before.
+    pub(super) fn added_words(&self) -> &[Vec<String>] {
+        let words = || self.added.iter().map(|line| words_of(line)).collect();
+        self.words.added.get_or_init(words)
+    }
+
+    /// The words of each of these lines that the text before did not have.
+    pub(super) fn new_words(&self) -> &[Vec<String>] {
+        self.words.new.get_or_init(|| {
+            let known: HashSet<String> = words_of(self.before.unwrap_or_default()).into_iter().collect();
+            let is_new = |word: &&String| !known.contains(*word);
+            self.added_words()
+                .iter()
+                .map(|words| words.iter().filter(is_new).cloned().collect())
+                .collect()
+        })
+    }
+
+    /// The words of each command of the action that does something, besides tests.
+    pub(super) fn run_words(&self, action: &AnalyzedAction<'_>) -> &[Vec<String>] {
+        let tests = |program: &Program| program.operands().any(|word| word == "test");
+        let acts =
+            |program: &&Program| !LOOKING.contains(&program.name()) && !looks(program) && !tests(program);
+        self.words.run.get_or_init(|| {
+            if action.sketch.effects.contains(&EffectKind::Test) {
+                return Vec::new();
+            }
+            action.programs().iter().filter(acts).map(command_words).collect()
+        })
     }
 }
 
 /// The lines of a text that another one does not have.
-fn lines_without<'t>(text: &'t str, other: &str) -> impl Iterator<Item = &'t str> {
+fn lines_without<'t>(text: &'t str, other: &'t str) -> impl Iterator<Item = &'t str> {
+    let known: HashSet<&str> = other.lines().map(str::trim).collect();
     let is_new = move |line: &&str| {
         let line = line.trim();
-        !line.is_empty() && !other.lines().any(|known| known.trim() == line)
+        !line.is_empty() && !known.contains(line)
     };
     text.lines().take(MAX_LINES).filter(is_new)
 }
@@ -155,3 +218,42 @@ const EXCLUDING: &[&str] = &[
     "--omit",
     "--without",
 ];
+
+/// Programs that change nothing.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "ag", "awk", "basename", "bat", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff", "dirname", "du", "echo", "env", "export", "fd", "file", "find", "grep", "head", "jq", "less", "ls", "more", "nl", "printf", "ps", "pwd", "rg",
+    "sha256sum", "sleep", "sort", "stat", "tail", "test", "tree", "true", "uniq", "wc", "which", "xxd", "yq",
+];
+
+/// Whether a program only shows something.
+pub(super) fn looks(program: &Program) -> bool {
+    let git = program.git().0;
+    let is_git_reading = matches!(
+        git,
+        "log"
+            | "diff"
+            | "show"
+            | "status"
+            | "blame"
+            | "grep"
+            | "ls-files"
+            | "branch"
+            | "fetch"
+            | "rev-parse"
+            | "describe"
+    ) && !program.has_word(&["-D", "-d", "--delete", "-m", "-M"]);
+    let lists_tags = git == "tag" && program.has_word(&["-l", "--list"]);
+    is_git_reading
+        || only_shows(program)
+        || lists_tags
+        || program.has_word(&[
+            "--dry-run",
+            "--help",
+            "--version",
+            "--check",
+            "-check",
+            "--list",
+            "--collect-only",
+        ])
+}

@@ -11,9 +11,10 @@ fn asks(prompt: &str, action: &ActionSketch) -> bool {
     let root = ProjectRoot::new(Some("/home/me/p"));
     let words = tokens(prompt, Languages::of(&words(prompt)));
     let action = AnalyzedAction::new(&root, action);
+    let change = Change::of(&action);
     read(prompt, words, prompt)
         .iter()
-        .any(|named| named.is_broken_by(&action))
+        .any(|named| named.is_broken_by(&action, &change))
 }
 
 fn edit(file: &str, old: &str, new: &str) -> ActionSketch {
