@@ -53,6 +53,12 @@ pub(crate) fn broken_file(path: Option<&Path>, problems: &[Problem]) -> LocalAns
     LocalAnswer::error(400, "invalid_request_error", &message)
 }
 
+/// Returns the answer to a marked request that is no valid JSON.
+pub(crate) fn unreadable() -> LocalAnswer {
+    let message = "Grov: the request is marked for another model but unreadable: its body is no valid JSON.";
+    LocalAnswer::error(400, "invalid_request_error", message)
+}
+
 /// Returns the answer to a routed request for anything but a message or a token count.
 pub(crate) fn unsupported(path: &str) -> LocalAnswer {
     let message = format!(

@@ -11,7 +11,9 @@ use grov_proxy_core::{
     Failover, Forward, MessagesRequest, ObservedExchange, Route, RouteRequest, Router, Target, TurnObserver,
     UpstreamHandle,
 };
-use grov_route::{Agent, Choice, LocalAnswer, RouteDecision, Rules, choose, strip_marker};
+use grov_route::{
+    Agent, Choice, LocalAnswer, RouteDecision, Rules, choose, is_unreadable_and_marked, strip_marker,
+};
 use http::{HeaderMap, Method};
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,7 +50,12 @@ impl Router for Routes {
             self.shared.counters.answered_locally.increment();
             Some(Route::answer(answers::response(answer, label)))
         };
-        match choice(&table, message, request.headers) {
+        let marker = strip_marker(message.body()).map(|marked| marked.label);
+        if marker.is_none() && is_unreadable_and_marked(message.body()) {
+            tracing::warn!("[LOCAL_ERR:HTTP_400] a marked request is no valid JSON");
+            return local(answers::unreadable(), "unreadable");
+        }
+        match choice(&table, message, marker, request.headers) {
             Choice::Anthropic => OwnThinking::is_in(message.body()).then(|| {
                 Route::to(Target {
                     codec: Some(Arc::new(OwnThinking)),
@@ -146,10 +153,9 @@ impl Routes {
     }
 }
 
-/// Chooses what happens to a request. Without marker and rules, the body is only searched for the marker.
-fn choice(table: &Table, message: &MessagesRequest, headers: &HeaderMap) -> Choice {
+/// Chooses what happens to a request with that label in its marker. Without marker and rules, the body is not parsed.
+fn choice(table: &Table, message: &MessagesRequest, marker: Option<String>, headers: &HeaderMap) -> Choice {
     let body = message.body();
-    let marker = strip_marker(body).map(|marked| marked.label);
     let file = table.file.as_ref();
     let has_rules = file.is_some_and(|file| *file.rules() != Rules::default());
     let model = || message.index().and_then(|index| index.model());

@@ -38,8 +38,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut fields = Vec::new();
-                while let Some(Name(name)) = map.next_key()? {
-                    fields.push((name, map.next_value()?));
+                while let Some(name) = map.next_key::<&'de RawValue>()? {
+                    fields.push((lenient_text(name).unwrap_or_default(), map.next_value()?));
                 }
                 Ok(Fields(fields))
             }
@@ -49,9 +49,42 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// A name, borrowed unless it contains escapes.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+/// The text of a JSON string, with U+FFFD in place of each surrogate without its partner; `None` if the value is no string.
+pub(crate) fn lenient_text(value: &RawValue) -> Option<Cow<'_, str>> {
+    let raw = value.get();
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    let text = serde_json::from_str::<String>(raw).or_else(|_| {
+        let mut json = serde_json::Deserializer::from_str(raw);
+        json.deserialize_byte_buf(SurrogatesVisitor)
+    });
+    text.ok().map(Cow::Owned)
+}
+
+/// Reads a string as bytes: there, the parser keeps surrogates that a `String` cannot hold.
+struct SurrogatesVisitor;
+
+impl Visitor<'_> for SurrogatesVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<String, E> {
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            // The bytes of a surrogate are invalid one by one; only the first is no continuation.
+            if chunk.invalid().first().is_some_and(|byte| byte & 0xC0 != 0x80) {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        Ok(text)
+    }
+}
 
 /// A replacement of part of a body.
 pub(crate) struct Edit {

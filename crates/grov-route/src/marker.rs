@@ -2,7 +2,7 @@
 //!
 //! Only `system` is searched. A message may quote another agent's system prompt, and must not route the request.
 
-use crate::body_edit::{Edit, Fields, apply};
+use crate::body_edit::{Edit, Fields, apply, lenient_text};
 use serde_json::value::RawValue;
 
 const OPENING: &str = "<!-- @proxy-local-route:af83e9 model=";
@@ -10,6 +10,8 @@ const CLOSING: &str = " -->";
 
 /// The part of the marker that no JSON encoder escapes. A body without it has no marker and is not parsed.
 const SIGN: &str = "proxy-local-route:af83e9";
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Characters that are trimmed from both ends of a text whose marker was removed.
 const TRIMMED: [char; 4] = [' ', '\t', '\r', '\n'];
@@ -34,14 +36,14 @@ pub fn is_label(label: &str) -> bool {
 }
 
 /// Finds the markers in the `system` field of a request and removes all of them. `None` if there is none, or the body is not a JSON object:
-/// it is then forwarded as it is.
+/// [`is_unreadable_and_marked`] tells the second case.
 pub fn strip_marker(body: &[u8]) -> Option<MarkedRequest> {
     memchr::memmem::find(body, SIGN.as_bytes())?;
     let fields = Fields::parse(body)?;
     let mut label = None;
     let mut edits = Vec::new();
     for text in fields.named("system").flat_map(texts) {
-        let Ok(decoded) = serde_json::from_str::<String>(text.get()) else {
+        let Some(decoded) = lenient_text(text) else {
             continue;
         };
         let Some(stripped) = strip_text(&decoded) else {
@@ -58,6 +60,21 @@ pub fn strip_marker(body: &[u8]) -> Option<MarkedRequest> {
         label: label?,
         body: apply(body, &edits),
     })
+}
+
+/// Whether a body that is no valid JSON seems to have a marker. It must not be forwarded: its agent is meant for another model.
+///
+/// If the body becomes valid without a byte order mark and with invalid UTF-8 replaced, only its `system` counts.
+pub fn is_unreadable_and_marked(body: &[u8]) -> bool {
+    if memchr::memmem::find(body, SIGN.as_bytes()).is_none() || is_json(body) {
+        return false;
+    }
+    let text = String::from_utf8_lossy(body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body));
+    !is_json(text.as_bytes()) || strip_marker(text.as_bytes()).is_some()
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<&RawValue>(body).is_ok()
 }
 
 /// The strings of a system prompt: itself, or the `text` of each of its blocks.
@@ -178,6 +195,51 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_lone_surrogate_hides_no_marker() {
+        for lone in [r"\ud83d", r"\ude00", r"\ud83d\ud83d\ude00"] {
+            let body = format!(
+                r#"{{"a{lone}":1,"system":[{{"b{lone}":"","text":"é{lone} {}"}}],"messages":[]}}"#,
+                marker("x")
+            );
+            let marked = strip_marker(body.as_bytes()).unwrap();
+            assert_eq!(marked.label, "x", "{lone}");
+            let text = String::from_utf8(marked.body).unwrap();
+            assert!(text.contains("\"text\":\"é\u{fffd}"), "{text}");
+            assert!(
+                !text.contains("\u{fffd}\u{fffd}") && !text.contains(SIGN),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unreadable_body_hides_no_marker() {
+        let marker = marker("x");
+        let in_system = format!(r#"{{"system":"{marker}","messages":[{{"content":"?"}}]}}"#);
+        let in_message = format!(r#"{{"system":"plain","messages":[{{"content":"?{marker}"}}]}}"#);
+        let damages: [fn(&str) -> Vec<u8>; 2] = [
+            |body| [BYTE_ORDER_MARK, body.as_bytes()].concat(),
+            |body| {
+                body.bytes()
+                    .map(|byte| if byte == b'?' { 0xff } else { byte })
+                    .collect()
+            },
+        ];
+        for damage in damages {
+            assert!(strip_marker(&damage(&in_system)).is_none());
+            assert!(is_unreadable_and_marked(&damage(&in_system)));
+            assert!(!is_unreadable_and_marked(&damage(&in_message)));
+        }
+        assert!(is_unreadable_and_marked(
+            &in_system.as_bytes()[..in_system.len() - 1]
+        ));
+        for readable in [&in_system, &in_message] {
+            assert!(!is_unreadable_and_marked(readable.as_bytes()));
+        }
+        assert!(!is_unreadable_and_marked(b"\xff"));
+    }
+
     proptest! {
         #[test]
         fn any_label_survives_the_way_into_a_request_and_out(
@@ -199,6 +261,7 @@ mod tests {
             let at = at.min(bytes.len());
             bytes.splice(at..at, SIGN.bytes());
             let _ = strip_marker(&bytes);
+            let _ = is_unreadable_and_marked(&bytes);
         }
     }
 }

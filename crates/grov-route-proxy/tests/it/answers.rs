@@ -99,3 +99,19 @@ async fn thinking_of_another_model_does_not_go_to_anthropic() {
     assert_eq!(sent.body, body.to_string());
     assert_eq!(sent.header("x-api-key"), Some("client-secret"));
 }
+
+#[tokio::test]
+async fn marked_request_that_is_unreadable_never_reaches_anthropic() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let marked = message(Some("l0"), false).to_string();
+    let answer = scene
+        .post_text("/v1/messages", &format!("\u{feff}{marked}"))
+        .await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.error().contains("unreadable"), "{}", answer.body);
+    let lone = marked.replacen("Be brief.", r"Be brief. \ud83d", 1);
+    let answer = scene.post_text("/v1/messages", &lone).await;
+    assert_eq!(answer.json()["content"][0]["text"], "provider", "{}", answer.body);
+    assert!(scene.anthropic.requests().is_empty());
+}

@@ -151,7 +151,11 @@ impl Scene {
 
     /// Sends a body and returns the answer.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
-        let body = body.to_string();
+        self.post_text(path, &body.to_string()).await
+    }
+
+    /// Sends a body that need not be JSON and returns the answer.
+    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
         self.send(&format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: client-secret\r\nAuthorization: Bearer client-secret\r\n\
              Anthropic-Version: 2023-06-01\r\nAnthropic-Beta: oauth-2025-04-20\r\nCookie: client-secret\r\n\
