@@ -1,7 +1,8 @@
 //! One routed exchange: its attempts, its log lines, its counters.
 
 use crate::answers;
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
+use crate::provider::Probe;
 use crate::routes::Shared;
 use bytes::Bytes;
 use grov_proxy_core::{
@@ -10,8 +11,8 @@ use grov_proxy_core::{
 use grov_route::translate::{ErrorCategory, Failure};
 use grov_route::{is_about_key, is_retryable, retry_after};
 use http::{Response, header, response};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A routed exchange.
@@ -24,16 +25,19 @@ pub(crate) struct RoutedExchange {
     pub(crate) began: Instant,
     /// The index of the current attempt.
     current: AtomicUsize,
+    /// Held until the last attempt has its result.
+    probe: Mutex<Option<Probe>>,
 }
 
 impl RoutedExchange {
-    pub(crate) fn new(shared: &Arc<Shared>, label: String, plan: Vec<Plan>) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>, label: String, planned: Planned) -> Self {
         Self {
             shared: Arc::clone(shared),
             label,
-            plan,
+            plan: planned.attempts,
             began: Instant::now(),
             current: AtomicUsize::new(0),
+            probe: Mutex::new(planned.probe),
         }
     }
 
@@ -164,7 +168,7 @@ impl Failover for RoutedExchange {
         let Some(plan) = self.plan.get(index) else {
             return Next::Stop;
         };
-        match &attempt.result {
+        let next = match &attempt.result {
             AttemptResult::Answered(head) => self.answered(index, plan, head, attempt.elapsed),
             AttemptResult::Failed(failure) => self.failed(index, plan, failure, attempt.elapsed),
             AttemptResult::Abandoned => {
@@ -172,7 +176,11 @@ impl Failover for RoutedExchange {
                 tracing::info!("LOCAL_GONE {label} → {by}: the client disconnected before the response");
                 Next::Stop
             }
+        };
+        if next == Next::Stop {
+            self.probe.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
+        next
     }
 
     fn exhausted(&self, failure: &Unanswered) -> Option<Response<Bytes>> {

@@ -2,6 +2,7 @@
 
 use crate::answers::{ROUTE_HEADER, route_header};
 use crate::codec::ProviderCodec;
+use crate::provider::Probe;
 use crate::routes::RouteSettings;
 use crate::table::PreparedTarget;
 use grov_proxy_core::{Target, Timeouts};
@@ -24,6 +25,14 @@ impl Plan {
     }
 }
 
+/// The attempts of a request.
+pub(crate) struct Planned {
+    /// In the order in which they are made.
+    pub(crate) attempts: Vec<Plan>,
+    /// Held if the first provider may have recovered.
+    pub(crate) probe: Option<Probe>,
+}
+
 /// Every circuit is open.
 pub(crate) struct AllOpen {
     /// The names of the providers.
@@ -33,8 +42,9 @@ pub(crate) struct AllOpen {
 }
 
 /// Plans the attempts for a chain of targets: each with all of its keys, without those whose circuit is open.
-pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Vec<Plan>, AllOpen> {
+pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Planned, AllOpen> {
     let mut plans: Vec<Plan> = Vec::new();
+    let mut probe = None;
     let mut remaining = Duration::MAX;
     let mut closed: Vec<String> = Vec::new();
     for prepared in chain {
@@ -43,8 +53,13 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Vec<
         let usable = match circuit {
             BreakerState::Closed => true,
             BreakerState::Open { .. } => false,
-            // Only the first target is sure to be tried, and each probe must be reported.
-            BreakerState::HalfOpen => plans.is_empty() && provider.try_acquire(now),
+            // Only the first target is sure to be tried.
+            BreakerState::HalfOpen => {
+                plans.is_empty() && {
+                    probe = provider.probe(now);
+                    probe.is_some()
+                }
+            }
         };
         if usable {
             let keys = provider.keys_in_turn(now);
@@ -69,7 +84,10 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Vec<
             remaining: remaining.min(Duration::from_secs(600)),
         });
     }
-    Ok(plans)
+    Ok(Planned {
+        attempts: plans,
+        probe,
+    })
 }
 
 /// Returns the proxy's target of an attempt. `reason` is why the label was chosen.

@@ -2,7 +2,7 @@
 
 use grov_redact::Secret;
 use grov_route::{Breaker, BreakerState, Calibration, Health, KeyPool, is_about_key};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A provider. It survives changes of the provider file that do not change its endpoint and keys.
@@ -19,6 +19,19 @@ struct State {
     calibration: Calibration,
     /// How many counts were compared.
     compared: u32,
+}
+
+/// The permit of a request that decides whether a provider is used again. Dropped without a report, it lets the next request decide.
+pub(crate) struct Probe {
+    provider: Arc<Provider>,
+    since: Instant,
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let mut state = self.provider.state();
+        state.breaker.release(self.since, Instant::now());
+    }
 }
 
 impl Provider {
@@ -41,9 +54,12 @@ impl Provider {
         self.name == name && self.endpoint == endpoint && self.keys == keys
     }
 
-    /// Whether a request may be sent to the provider as the first target. After a pause, one request at a time may.
-    pub(crate) fn try_acquire(&self, now: Instant) -> bool {
-        self.state().breaker.try_acquire(now)
+    /// Allows one request, which decides whether the provider is used again; `None` while another one is under way.
+    pub(crate) fn probe(self: &Arc<Self>, now: Instant) -> Option<Probe> {
+        self.state().breaker.try_acquire(now).then(|| Probe {
+            provider: Arc::clone(self),
+            since: now,
+        })
     }
 
     /// The state of the circuit breaker.
@@ -115,9 +131,9 @@ impl Provider {
 mod tests {
     use super::*;
 
-    fn with_keys(count: usize) -> Provider {
+    fn with_keys(count: usize) -> Arc<Provider> {
         let keys: Vec<Secret> = (0..count).map(|key| Secret::new(format!("key-{key}"))).collect();
-        Provider::new("p", "http://p", &keys)
+        Arc::new(Provider::new("p", "http://p", &keys))
     }
 
     #[test]
@@ -140,8 +156,8 @@ mod tests {
         assert_eq!(provider.circuit(now), BreakerState::Closed);
         provider.answered(Some(1), 429, pause, now);
         assert!(matches!(provider.circuit(now), BreakerState::Open { .. }));
-        assert!(!provider.try_acquire(now));
-        assert!(provider.try_acquire(now + Duration::from_secs(7)));
+        assert!(provider.probe(now).is_none());
+        assert!(provider.probe(now + Duration::from_secs(7)).is_some());
     }
 
     #[test]
@@ -151,10 +167,24 @@ mod tests {
         for _ in 0..5 {
             provider.answered(Some(0), 400, None, now);
         }
-        assert!(provider.try_acquire(now));
+        assert!(provider.probe(now).is_some());
         for _ in 0..3 {
             provider.failed(now);
         }
-        assert!(!provider.try_acquire(now));
+        assert!(provider.probe(now).is_none());
+    }
+
+    #[test]
+    fn a_probe_without_result_does_not_block_the_provider() {
+        let now = Instant::now();
+        let provider = with_keys(1);
+        for _ in 0..3 {
+            provider.failed(now);
+        }
+        let later = now + Duration::from_secs(3600);
+        let probe = provider.probe(later);
+        assert!(probe.is_some() && provider.probe(later).is_none());
+        drop(probe);
+        assert!(provider.probe(later).is_some());
     }
 }

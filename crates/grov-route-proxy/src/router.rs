@@ -128,8 +128,8 @@ impl Routes {
             let answer = answers::broken_file(table.path.as_deref(), &table.problems);
             return Route::answer(answers::response(answer, &label));
         }
-        let plans = match plan::plan(chain, Instant::now()) {
-            Ok(plans) => plans,
+        let planned = match plan::plan(chain, Instant::now()) {
+            Ok(planned) => planned,
             Err(open) => {
                 shared.counters.circuit_open.increment();
                 tracing::warn!(
@@ -140,11 +140,12 @@ impl Routes {
             }
         };
         shared.counters.routed.increment();
-        let targets = plans
+        let targets = planned
+            .attempts
             .iter()
             .map(|plan| plan::target(plan, &label, &reason, &shared.settings))
             .collect();
-        let exchange = Arc::new(RoutedExchange::new(shared, label, plans));
+        let exchange = Arc::new(RoutedExchange::new(shared, label, planned));
         message.extensions().insert(Arc::clone(&exchange));
         Route::Forward(Forward {
             targets,

@@ -73,8 +73,8 @@ impl BreakerState {
 }
 
 impl Breaker {
-    /// Whether a request may be sent now. If this returns `true`, the result must be reported: after a pause, one request at a time is
-    /// allowed.
+    /// Whether a request may be sent now. If this returns `true`, the result must be reported or the request released: after a pause,
+    /// one request at a time is allowed.
     pub fn try_acquire(&mut self, now: Instant) -> bool {
         let (allowed_from, pause) = match self.state {
             State::Closed { .. } => return true,
@@ -86,6 +86,15 @@ impl Breaker {
         }
         self.state = State::Probing { since: now, pause };
         true
+    }
+
+    /// Gives up the probe that was acquired at `since` and has no result. The next request may probe at `now`.
+    pub fn release(&mut self, since: Instant, now: Instant) {
+        if let State::Probing { since: began, pause } = self.state
+            && began == since
+        {
+            self.state = State::Open { until: now, pause };
+        }
     }
 
     /// Reports how a request ended.
@@ -227,6 +236,25 @@ mod tests {
         assert!(breaker.try_acquire(probe));
         assert!(!breaker.try_acquire(probe + PROBE_LIFETIME - seconds(1)));
         assert!(breaker.try_acquire(probe + PROBE_LIFETIME));
+    }
+
+    #[test]
+    fn a_released_probe_does_not_block_the_provider() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        let probe = now + FIRST_PAUSE;
+        assert!(breaker.try_acquire(probe));
+        breaker.release(now, probe);
+        assert!(!breaker.try_acquire(probe), "the probe of another request");
+        breaker.release(probe, probe + seconds(1));
+        assert!(breaker.try_acquire(probe + seconds(1)));
+        breaker.report(probe + seconds(2), Health::Failure);
+        breaker.release(probe + seconds(1), probe + seconds(2));
+        let remaining = FIRST_PAUSE * 2;
+        assert_eq!(
+            breaker.state(probe + seconds(2)),
+            BreakerState::Open { remaining }
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Fallbacks, keys and the circuit breaker.
 
-use crate::scene::{Scene, behave, file, saying};
+use crate::scene::{Scene, behave, file, message, saying};
+use std::time::Duration;
 
 /// A provider file whose first label falls back to the second one.
 fn with_fallback(first: &str, second: &str) -> String {
@@ -88,4 +89,20 @@ async fn failing_provider_rests_until_it_may_have_recovered() {
     assert_eq!(scene.counter("circuit_open"), 1);
     // A fallback would be used instead; Anthropic never is.
     assert!(scene.anthropic.requests().is_empty());
+}
+
+#[tokio::test]
+async fn probe_that_cannot_be_translated_does_not_block_the_provider() {
+    let provider = saying("provider").await;
+    behave(&provider, "status=429,retry-after=1,times=1");
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    assert_eq!(scene.ask(Some("l0"), false).await.status, 429);
+    while scene.page("routes").await["routes"][0]["circuit"] != "half-open" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut wrong = message(Some("l0"), false);
+    wrong["messages"] = 5.into();
+    assert_eq!(scene.post("/v1/messages", &wrong).await.status, 400);
+    let answer = scene.ask(Some("l0"), false).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
 }
