@@ -1,9 +1,12 @@
 //! Providers that speak the Messages API themselves.
 
+mod events;
+
 use super::{filter, reason};
 use bytes::{Bytes, BytesMut};
+use events::Events;
 use grov_proxy_core::{CodecError, Decoder, Delivery, Encoded, Interruption};
-use grov_route::translate::{Failure, client_status};
+use grov_route::translate::{Failure, PING_EVENT, client_status};
 use grov_route::{with_model, without_own_thinking};
 use http::header::{self, HeaderValue};
 use http::{StatusCode, request, response};
@@ -13,6 +16,8 @@ const MAX_BODY: usize = 32 * 1024 * 1024;
 
 /// The version of the Messages API.
 const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
+
+const EARLY_END: &str = "connection closed: the provider ended the response before its last event";
 
 /// Whether an endpoint belongs to Anthropic itself.
 pub(super) fn is_anthropic(endpoint: &str) -> bool {
@@ -33,7 +38,8 @@ pub(super) fn encode(head: &mut request::Parts, body: &Bytes, model: &str) -> Re
     })
 }
 
-/// A response of the Messages API. Only errors are changed: the client would take them for those of its own account.
+/// A response of the Messages API. Only errors are changed, because the client would take them for those of its own account, and a stream
+/// that ends early gets an error event.
 #[derive(Default)]
 pub(super) struct NativeDecoder {
     /// The provider's status, if it is an error.
@@ -43,6 +49,16 @@ pub(super) struct NativeDecoder {
     is_stream: bool,
     /// Bytes passed so far.
     passed: usize,
+    /// Where the stream is.
+    events: Events,
+}
+
+impl NativeDecoder {
+    fn interrupt(reason: &str, out: &mut BytesMut) {
+        let failure = Failure::transport(reason);
+        // An event may be incomplete: the empty line ends it.
+        out.extend_from_slice(format!("\n\nevent: error\ndata: {}\n\n", failure.body()).as_bytes());
+    }
 }
 
 impl Decoder for NativeDecoder {
@@ -81,6 +97,9 @@ impl Decoder for NativeDecoder {
                 "The response has more than {MAX_BODY} bytes."
             )));
         }
+        if self.is_stream {
+            self.events.chunk(chunk);
+        }
         out.extend_from_slice(chunk);
         Ok(())
     }
@@ -89,14 +108,34 @@ impl Decoder for NativeDecoder {
         if let Some(status) = self.error {
             let failure = Failure::provider(status, &self.body);
             out.extend_from_slice(failure.body().to_string().as_bytes());
+            return Ok(());
+        }
+        if !self.is_stream {
+            return Ok(());
+        }
+        if !self.events.is_at_boundary() {
+            let end = b"\n\n";
+            self.events.chunk(end);
+            out.extend_from_slice(end);
+        }
+        if !self.events.has_ended() {
+            Self::interrupt(EARLY_END, out);
         }
         Ok(())
     }
 
+    fn is_done(&self) -> bool {
+        self.events.has_ended() && self.events.is_at_boundary()
+    }
+
     fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {
-        let failure = Failure::transport(&reason(interruption));
-        // An event may be incomplete: the empty line ends it.
-        out.extend_from_slice(format!("\n\nevent: error\ndata: {}\n\n", failure.body()).as_bytes());
+        Self::interrupt(&reason(interruption), out);
+    }
+
+    fn ping(&mut self, out: &mut BytesMut) {
+        if self.is_stream && self.events.is_at_boundary() && !self.events.has_ended() {
+            out.extend_from_slice(PING_EVENT);
+        }
     }
 }
 
@@ -114,6 +153,58 @@ mod tests {
             ("http://127.0.0.1:8080/api.anthropic.com", false),
         ] {
             assert_eq!(is_anthropic(endpoint), expected, "{endpoint}");
+        }
+    }
+
+    fn stream() -> NativeDecoder {
+        let mut decoder = NativeDecoder::default();
+        let response = http::Response::builder().header(header::CONTENT_TYPE, "text/event-stream");
+        let (mut head, ()) = response.body(()).unwrap().into_parts();
+        assert!(matches!(decoder.head(&mut head), Ok(Delivery::Stream)));
+        decoder
+    }
+
+    fn ended(text: &str) -> (String, bool) {
+        let mut decoder = stream();
+        let mut out = BytesMut::new();
+        decoder.chunk(text.as_bytes(), &mut out).unwrap();
+        let done = decoder.is_done();
+        decoder.end(&mut out).unwrap();
+        (String::from_utf8(out.to_vec()).unwrap(), done)
+    }
+
+    #[test]
+    fn a_stream_that_ends_early_ends_with_an_error_event() {
+        for text in [
+            "",
+            "event: ping\ndata: {}\n\n",
+            "event: message_delta\ndata: {\"ty",
+        ] {
+            let (out, done) = ended(text);
+            assert!(!done && out.starts_with(text), "{out}");
+            let last = out.trim_end().rsplit("\n\n").next().unwrap();
+            assert!(last.trim_start().starts_with("event: error\ndata: {"), "{out}");
+        }
+        for end in ["message_stop", "error"] {
+            let text = format!("event: {end}\ndata: {{\"type\":\"{end}\"}}\n\n");
+            assert_eq!(ended(&text), (text, true));
+        }
+    }
+
+    #[test]
+    fn pings_come_between_events_only() {
+        let mut decoder = stream();
+        for (chunk, pings) in [
+            ("event: content_block_delta\n", false),
+            ("data: {}\n\n", true),
+            ("ev", false),
+            ("ent: message_stop\ndata: {}\n\n", false),
+        ] {
+            let mut out = BytesMut::new();
+            decoder.chunk(chunk.as_bytes(), &mut out).unwrap();
+            out.clear();
+            decoder.ping(&mut out);
+            assert_eq!(!out.is_empty(), pings, "{chunk}");
         }
     }
 }
