@@ -11,6 +11,7 @@
 
 mod answers;
 mod calibration;
+mod changes;
 mod codec;
 mod counters;
 mod exchange;

@@ -1,15 +1,17 @@
 //! The routes of a proxy: the current provider file, and its reload.
 
 use crate::calibration::Calibrator;
+use crate::changes::Changes;
 use crate::counters::Counters;
-use crate::source::{Fingerprint, ProviderSource};
+use crate::source::ProviderSource;
 use crate::table::Table;
 use crate::usage::UsageReports;
 use grov_domain::RoutedUsage;
 use grov_proxy_core::{MetricKind, ProxyBuilder, Upstreams};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 /// Interval between two looks at the provider file. Each takes a few system calls.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -38,8 +40,7 @@ pub(crate) struct Shared {
     upstreams: Upstreams,
     pub(crate) settings: RouteSettings,
     table: RwLock<Arc<Table>>,
-    /// What the files looked like before they were last read.
-    seen: Mutex<Fingerprint>,
+    changes: Mutex<Changes>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) calibrator: Calibrator,
     pub(crate) usage: UsageReports,
@@ -54,7 +55,7 @@ impl Routes {
                 upstreams,
                 settings,
                 table: RwLock::default(),
-                seen: Mutex::default(),
+                changes: Mutex::default(),
                 counters: Arc::default(),
                 calibrator: Calibrator::default(),
                 usage: UsageReports::default(),
@@ -90,11 +91,13 @@ impl Routes {
     /// Reloads the provider file when it changes, and compares token counts, until `stop` resolves.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        let mut checks = tokio::time::interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 () = &mut stop => return,
                 () = self.shared.calibrator.run() => {}
-                () = tokio::time::sleep(CHECK_INTERVAL) => {
+                _ = checks.tick() => {
                     let routes = self.clone();
                     // Fails only while the process is going down.
                     let _ = tokio::task::spawn_blocking(move || routes.reload_if_changed()).await;
@@ -118,15 +121,16 @@ impl Routes {
     }
 
     fn reload_if_changed(&self) {
-        let seen = self
-            .shared
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if self.shared.source.fingerprint() != seen {
+        let in_use = self.table().file.is_some();
+        let now = self.shared.source.fingerprint();
+        if self.changes().check(now, in_use) {
             self.load();
         }
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        let changes = self.shared.changes.lock();
+        changes.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the provider file. Requests in progress keep the targets that they have.
@@ -138,9 +142,14 @@ impl Routes {
             counters,
             ..
         } = &*self.shared;
-        // Before the file is read, so that a change meanwhile is noticed.
-        *self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner) = source.fingerprint();
-        let table = Table::new(source.read(), &self.table(), upstreams, settings);
+        let before = source.fingerprint();
+        let reading = source.read();
+        if source.fingerprint() != before {
+            // It was written meanwhile. The next checks find the change.
+            return;
+        }
+        self.changes().were_read(before);
+        let table = Table::new(reading, &self.table(), upstreams, settings);
         let file = table.path.as_deref().map(|path| path.display().to_string());
         for problem in &table.problems {
             tracing::error!(file, %problem, "the provider file has a problem; the last good one stays in use");

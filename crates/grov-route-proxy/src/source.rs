@@ -1,7 +1,7 @@
 //! The provider file on disk.
 
 use grov_route::{Problem, ProviderFile};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -26,13 +26,32 @@ pub struct ProviderSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     path: PathBuf,
+    /// The position among the candidates.
+    rank: usize,
     modified: Option<SystemTime>,
     size: u64,
 }
 
 /// What a provider file and the files of its variables looked like. Equal if nothing changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fingerprint(Vec<Stamp>);
+pub(crate) struct Fingerprint {
+    file: Option<Stamp>,
+    variables: Vec<Stamp>,
+}
+
+impl Fingerprint {
+    /// Whether the provider file of `self` became empty, or is missing in `newer`.
+    pub(crate) fn lost_file(&self, newer: &Self) -> bool {
+        let Some(old) = &self.file else {
+            return false;
+        };
+        match &newer.file {
+            None => true,
+            Some(new) if new.path == old.path => new.size == 0,
+            Some(new) => new.rank > old.rank,
+        }
+    }
+}
 
 /// The provider file as it was read.
 pub(crate) struct Reading {
@@ -45,24 +64,22 @@ pub(crate) struct Reading {
 impl ProviderSource {
     /// Returns what the files look like now.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        let found = self.found().map(|(path, metadata)| Stamp::of(path, &metadata));
-        let variables = self.variables.iter().filter_map(|path| {
-            let metadata = std::fs::metadata(path).ok()?;
-            Some(Stamp::of(path, &metadata))
-        });
-        Fingerprint(found.into_iter().chain(variables).collect())
+        Fingerprint {
+            file: stamps(&self.candidates).next(),
+            variables: stamps(&self.variables).collect(),
+        }
     }
 
     /// Reads the provider file.
     pub(crate) fn read(&self) -> Reading {
-        let Some((path, _)) = self.found() else {
+        let Some(Stamp { path, .. }) = stamps(&self.candidates).next() else {
             return Reading {
                 path: None,
                 result: Ok(None),
             };
         };
-        let result = match text_of(path) {
-            Ok(text) => ProviderFile::read_at(path, &text, &self.environment)
+        let result = match text_of(&path) {
+            Ok(text) => ProviderFile::read_at(&path, &text, &self.environment)
                 .map(Some)
                 .map_err(|error| error.problems),
             Err(error) => Err(vec![Problem {
@@ -72,25 +89,23 @@ impl ProviderSource {
             }]),
         };
         Reading {
-            path: Some(path.to_owned()),
+            path: Some(path),
             result,
         }
     }
-
-    fn found(&self) -> Option<(&Path, Metadata)> {
-        let mut candidates = self.candidates.iter();
-        candidates.find_map(|path| Some((path.as_path(), std::fs::metadata(path).ok()?)))
-    }
 }
 
-impl Stamp {
-    fn of(path: &Path, metadata: &Metadata) -> Self {
-        Self {
-            path: path.to_owned(),
+/// The stamps of the files that exist.
+fn stamps(paths: &[PathBuf]) -> impl Iterator<Item = Stamp> {
+    paths.iter().enumerate().filter_map(|(rank, path)| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Stamp {
+            path: path.clone(),
+            rank,
             modified: metadata.modified().ok(),
             size: metadata.len(),
-        }
-    }
+        })
+    })
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
@@ -106,6 +121,28 @@ fn text_of(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_lost_if_it_is_empty_or_a_later_candidate_takes_its_place() {
+        let home = tempfile::tempdir().unwrap();
+        let [own, other] = ["own.yaml", "other.yaml"].map(|name| home.path().join(name));
+        let source = ProviderSource {
+            candidates: vec![own.clone(), other.clone()],
+            variables: Vec::new(),
+            environment: Box::new(|_| None),
+        };
+        let none = source.fingerprint();
+        std::fs::write(&other, "x").unwrap();
+        let later = source.fingerprint();
+        std::fs::write(&own, "x").unwrap();
+        let first = source.fingerprint();
+        std::fs::write(&own, "").unwrap();
+        let empty = source.fingerprint();
+        for newer in [&none, &later, &empty] {
+            assert!(first.lost_file(newer), "{newer:?}");
+        }
+        assert!(!later.lost_file(&first) && !none.lost_file(&first) && !none.lost_file(&none));
+    }
 
     #[test]
     fn first_candidate_that_exists_is_read_and_changes_are_noticed() {
