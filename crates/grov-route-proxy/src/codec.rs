@@ -62,12 +62,13 @@ impl Codec for ProviderCodec {
             None => body,
         };
         let target = &self.prepared.target;
+        let keys = Arc::clone(&self.prepared.provider.keys);
         self.authorize(&mut head.headers)?;
         head.headers
             .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let Some(translator) = &self.prepared.translator else {
             head.uri = path(target.api_path())?;
-            return native::encode(head, &body, &target.model);
+            return native::encode(head, &body, &target.model, keys);
         };
         let translated = translator
             .request(&body)
@@ -82,7 +83,7 @@ impl Codec for ProviderCodec {
             .insert(header::ACCEPT, HeaderValue::from_static(accept));
         Ok(Encoded {
             body: translated.body.into(),
-            decoder: Some(Box::new(TranslatedResponse(translated.response))),
+            decoder: Some(Box::new(TranslatedResponse(translated.response.masking(keys)))),
         })
     }
 }

@@ -8,9 +8,10 @@ use bytes::Bytes;
 use grov_proxy_core::{
     Attempt, AttemptResult, Failover, Failure as Unanswered, FailureKind, Next, ObservedExchange, Outcome,
 };
-use grov_route::translate::{ErrorCategory, Failure};
+use grov_route::translate::{ErrorCategory, Failure, mask_keys, redact_provider_text};
 use grov_route::{is_about_key, is_retryable, retry_after};
 use http::{Response, header, response};
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -93,9 +94,29 @@ impl RoutedExchange {
         let next = is_of_provider.then(|| self.next_target(index)).flatten();
         let Failure {
             category, message, ..
-        } = translated(failure);
+        } = self.translated(failure);
         self.log_error(category, &message, elapsed, next);
         self.go_on(next)
+    }
+
+    /// Returns the failure as the client and the log see it.
+    fn translated(&self, failure: &Unanswered) -> Failure {
+        let detail = self.masked(&failure.detail);
+        let detail = detail.as_ref();
+        match failure.kind {
+            FailureKind::Unreachable => Failure::transport(&format!("connection error: {detail}")),
+            FailureKind::TimedOut => Failure::transport(&format!("timed out: {detail}")),
+            FailureKind::Request => Failure::bad_request(detail),
+            FailureKind::Response => Failure::unreadable(detail),
+        }
+    }
+
+    /// A text of the current provider without its keys.
+    fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.current_plan() {
+            Some(plan) => mask_keys(text, &plan.prepared.provider.keys),
+            None => Cow::Borrowed(text),
+        }
     }
 
     fn go_on(&self, next: Option<usize>) -> Next {
@@ -152,7 +173,8 @@ impl RoutedExchange {
         // An error status was logged when it arrived.
         if exchange.status == 200 {
             let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
-            let detail = error.unwrap_or("the response was not complete");
+            let detail = self.masked(error.unwrap_or("the response was not complete"));
+            let detail = redact_provider_text(&detail);
             tracing::warn!(
                 "[LOCAL_ERR:STREAM] {label} → {by} ({ms}ms): {:?}: {detail}",
                 exchange.outcome
@@ -185,17 +207,6 @@ impl Failover for RoutedExchange {
 
     fn exhausted(&self, failure: &Unanswered) -> Option<Response<Bytes>> {
         self.shared.counters.failed.increment();
-        Some(answers::failure(&translated(failure)))
-    }
-}
-
-/// Returns the failure as the client and the log see it.
-fn translated(failure: &Unanswered) -> Failure {
-    let detail = &failure.detail;
-    match failure.kind {
-        FailureKind::Unreachable => Failure::transport(&format!("connection error: {detail}")),
-        FailureKind::TimedOut => Failure::transport(&format!("timed out: {detail}")),
-        FailureKind::Request => Failure::bad_request(detail),
-        FailureKind::Response => Failure::unreadable(detail),
+        Some(answers::failure(&self.translated(failure)))
     }
 }

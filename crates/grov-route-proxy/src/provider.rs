@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) endpoint: String,
-    pub(crate) keys: Vec<Secret>,
+    pub(crate) keys: Arc<[Secret]>,
     state: Mutex<State>,
 }
 
@@ -39,7 +39,7 @@ impl Provider {
         Self {
             name: name.to_owned(),
             endpoint: endpoint.to_owned(),
-            keys: keys.to_vec(),
+            keys: keys.into(),
             state: Mutex::new(State {
                 breaker: Breaker::default(),
                 keys: KeyPool::new(keys.len()),
@@ -51,7 +51,7 @@ impl Provider {
 
     /// Whether this is the same provider.
     pub(crate) fn is(&self, name: &str, endpoint: &str, keys: &[Secret]) -> bool {
-        self.name == name && self.endpoint == endpoint && self.keys == keys
+        self.name == name && self.endpoint == endpoint && *self.keys == *keys
     }
 
     /// Allows one request, which decides whether the provider is used again; `None` while another one is under way.

@@ -27,7 +27,7 @@ mod whole;
 mod writer;
 
 pub use event::{Event, Finish, ProviderError, ReasoningField, Usage};
-pub use failure::{ErrorCategory, Failure, client_status, error_body, redact_provider_text};
+pub use failure::{ErrorCategory, Failure, client_status, error_body, mask_keys, redact_provider_text};
 pub use ids::tool_id;
 pub use json_repair::repair;
 pub use response::ResponseTranslator;

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use bytes::BytesMut;
+use grov_redact::Secret;
 use grov_route::{Api, ResponseTranslator, Transform, TranslationSettings, Translator};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn translator(api: Api, transforms: &[Transform]) -> Translator {
     Translator::new(TranslationSettings {
@@ -416,4 +418,28 @@ fn id_of_a_call_that_the_conversation_already_has_is_replaced() {
         replaced.contains("\"id\":\"call_") && !replaced.contains("\"id\":\"0\""),
         "{replaced}"
     );
+}
+
+#[test]
+fn keys_that_a_provider_repeats_are_masked_whole() {
+    let key = "0123-plain_key/of+no.form";
+    let error = json!({"error": {"message": format!("{}{key} is wrong", "x".repeat(4090))}}).to_string();
+    for (status, stream, text) in [
+        (401, true, error.clone()),
+        (401, true, error.replace('/', "\\/")),
+        (200, true, format!("data: {error}\n\n")),
+        (200, false, error.clone()),
+        (200, false, format!("<html>{key}")),
+    ] {
+        let mut response = response(Api::Chat, &[], stream).masking(Arc::from([Secret::from(key)]));
+        let mut out = BytesMut::new();
+        response.head(status, None);
+        response.chunk(text.as_bytes(), &mut out);
+        response.end(&mut out);
+        let out = String::from_utf8(out.to_vec()).unwrap();
+        assert!(
+            response.error().is_some() && !out.contains("plain_key"),
+            "{status} {out}"
+        );
+    }
 }

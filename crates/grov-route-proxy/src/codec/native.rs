@@ -6,10 +6,12 @@ use super::{filter, reason};
 use bytes::{Bytes, BytesMut};
 use events::Events;
 use grov_proxy_core::{CodecError, Decoder, Delivery, Encoded, Interruption};
-use grov_route::translate::{Failure, PING_EVENT, client_status};
+use grov_redact::Secret;
+use grov_route::translate::{Failure, PING_EVENT, client_status, mask_keys};
 use grov_route::{with_model, without_own_thinking};
 use http::header::{self, HeaderValue};
 use http::{StatusCode, request, response};
+use std::sync::Arc;
 
 /// The largest response that is no stream, in bytes.
 const MAX_BODY: usize = 32 * 1024 * 1024;
@@ -27,14 +29,22 @@ pub(super) fn is_anthropic(endpoint: &str) -> bool {
 }
 
 /// Prepares a request: the model changes, and thinking of other models is removed.
-pub(super) fn encode(head: &mut request::Parts, body: &Bytes, model: &str) -> Result<Encoded, CodecError> {
+pub(super) fn encode(
+    head: &mut request::Parts,
+    body: &Bytes,
+    model: &str,
+    keys: Arc<[Secret]>,
+) -> Result<Encoded, CodecError> {
     let body = without_own_thinking(body).map_or_else(|| body.clone(), Bytes::from);
     let body =
         with_model(&body, model).ok_or_else(|| CodecError("The request names no model.".to_owned()))?;
     head.headers.insert("anthropic-version", VERSION);
     Ok(Encoded {
         body: body.into(),
-        decoder: Some(Box::new(NativeDecoder::default())),
+        decoder: Some(Box::new(NativeDecoder {
+            keys,
+            ..NativeDecoder::default()
+        })),
     })
 }
 
@@ -51,6 +61,8 @@ pub(super) struct NativeDecoder {
     passed: usize,
     /// Where the stream is.
     events: Events,
+    /// The provider's keys.
+    keys: Arc<[Secret]>,
 }
 
 impl NativeDecoder {
@@ -106,7 +118,9 @@ impl Decoder for NativeDecoder {
 
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError> {
         if let Some(status) = self.error {
-            let failure = Failure::provider(status, &self.body);
+            let body = String::from_utf8_lossy(&self.body);
+            let body = mask_keys(&body, &self.keys);
+            let failure = Failure::provider(status, body.as_bytes()).without_keys(&self.keys);
             out.extend_from_slice(failure.body().to_string().as_bytes());
             return Ok(());
         }
@@ -206,5 +220,23 @@ mod tests {
             decoder.ping(&mut out);
             assert_eq!(!out.is_empty(), pings, "{chunk}");
         }
+    }
+
+    #[test]
+    fn keys_that_a_provider_repeats_are_masked_whole() {
+        let mut decoder = NativeDecoder {
+            keys: Arc::from([Secret::from("0123-plain_key")]),
+            ..NativeDecoder::default()
+        };
+        let response = http::Response::builder().status(401).body(());
+        let (mut head, ()) = response.unwrap().into_parts();
+        decoder.head(&mut head).unwrap();
+        let mut out = BytesMut::new();
+        decoder
+            .chunk(b"the key 0123-plain_key is wrong", &mut out)
+            .unwrap();
+        decoder.end(&mut out).unwrap();
+        let out = String::from_utf8(out.to_vec()).unwrap();
+        assert!(out.contains("the key [REDACTED] is wrong"), "{out}");
     }
 }

@@ -5,7 +5,8 @@ mod redact;
 
 use super::event::ProviderError;
 pub use category::ErrorCategory;
-pub use redact::redact_provider_text;
+use grov_redact::Secret;
+pub use redact::{mask_keys, redact_provider_text};
 use serde_json::{Value, json};
 
 /// The most bytes of a provider's text that a message repeats.
@@ -119,6 +120,12 @@ impl Failure {
             category,
             message: format!("[{category}] {text}"),
         }
+    }
+
+    /// The failure with the provider's keys masked in its message.
+    pub fn without_keys(mut self, keys: &[Secret]) -> Self {
+        self.message = mask_keys(&self.message, keys).into_owned();
+        self
     }
 
     /// The body of the response.

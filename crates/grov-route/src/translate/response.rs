@@ -5,13 +5,15 @@ mod stream;
 use super::answer::Answer;
 use super::blocks::{Blocks, Part, Parts};
 use super::event::{Event, Usage};
-use super::failure::{ErrorCategory, Failure, client_status};
+use super::failure::{ErrorCategory, Failure, client_status, mask_keys};
 use super::sse::SseDecoder;
 use super::transform::ResponseChain;
 use super::whole::WholeMessage;
 use super::writer::EventWriter;
 use bytes::BytesMut;
+use grov_redact::Secret;
 use std::collections::HashSet;
+use std::sync::Arc;
 use stream::{MAX_UNREADABLE, StreamState, Take};
 
 /// The most bytes of a body that is not a stream, and of one event of a stream.
@@ -38,6 +40,8 @@ pub struct ResponseTranslator {
     failure: Option<Failure>,
     done: bool,
     events: Vec<Event>,
+    /// The provider's keys.
+    keys: Arc<[Secret]>,
 }
 
 /// What the provider sends.
@@ -65,7 +69,14 @@ impl ResponseTranslator {
             failure: None,
             done: false,
             events: Vec::new(),
+            keys: Arc::default(),
         }
+    }
+
+    /// Masks the provider's keys in errors.
+    pub fn masking(mut self, keys: Arc<[Secret]>) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// Keeps the ids of tool calls distinct from these of the conversation so far. Some providers number the calls of each answer.
@@ -170,13 +181,16 @@ impl ResponseTranslator {
                 return self.fail(Failure::unreadable("the provider's answer is empty"), out);
             }
             Source::Error(status, body) => {
-                let failure = Failure::provider(*status, body);
+                let body = String::from_utf8_lossy(body);
+                let body = mask_keys(&body, &self.keys);
+                let failure = Failure::provider(*status, body.as_bytes());
                 return self.fail(failure, out);
             }
             Source::Body(answer, body) => {
                 let mut events = Vec::new();
                 if answer.body(body, &mut events).is_err() {
                     let text = String::from_utf8_lossy(body);
+                    let text = mask_keys(&text, &self.keys);
                     let text = grov_redact::beginning_of(text.trim(), 200);
                     let failure =
                         Failure::unreadable(&format!("the provider's answer cannot be read: {text}"));
@@ -249,7 +263,10 @@ impl ResponseTranslator {
     /// Writes the collected events.
     fn write(&mut self, out: &mut BytesMut) {
         let mut events = std::mem::take(&mut self.events);
-        for event in events.drain(..) {
+        for mut event in events.drain(..) {
+            if let Event::Error(error) = &mut event {
+                error.message = mask_keys(&error.message, &self.keys).into_owned();
+            }
             let mut output = Output {
                 label: &self.label,
                 out: self.streams.then_some(&mut *out),
@@ -291,6 +308,7 @@ impl ResponseTranslator {
 
     fn fail(&mut self, failure: Failure, out: &mut BytesMut) {
         self.done = true;
+        let failure = failure.without_keys(&self.keys);
         if self.is_stream() {
             EventWriter {
                 label: &self.label,

@@ -1,6 +1,7 @@
 //! Masks keys in what a provider says.
 
-use grov_redact::Redactor;
+use grov_redact::{Redactor, Secret};
+use std::borrow::Cow;
 
 const MASK: &str = "[REDACTED]";
 
@@ -34,6 +35,17 @@ const PREFIXES: &[&str] = &[
 
 /// The fewest characters of a key after its beginning.
 const MIN_KEY: usize = 8;
+
+/// Masks each of `keys` in a text, whatever their form. A key of fewer than eight characters is a placeholder such as `none` and stays.
+pub fn mask_keys<'t>(text: &'t str, keys: &[Secret]) -> Cow<'t, str> {
+    let mut keys: Vec<&str> = keys.iter().map(Secret::expose).collect();
+    keys.retain(|key| key.len() >= MIN_KEY && text.contains(key));
+    // A key may begin with another one.
+    keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    keys.into_iter().fold(Cow::Borrowed(text), |text, key| {
+        Cow::Owned(text.replace(key, MASK))
+    })
+}
 
 /// Masks keys and tokens in a provider's text.
 ///
@@ -79,6 +91,16 @@ fn secret_at(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_keys_of_a_provider_are_masked_whole() {
+        let keys = ["plain-old-key", "plain-old-key-2", "none"].map(Secret::from);
+        assert_eq!(
+            mask_keys("plain-old-key-2 or plain-old-key: none", &keys),
+            "[REDACTED] or [REDACTED]: none"
+        );
+        assert!(matches!(mask_keys("fine", &keys), Cow::Borrowed("fine")));
+    }
 
     #[test]
     fn keys_of_all_forms_are_masked() {
