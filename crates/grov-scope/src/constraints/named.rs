@@ -61,14 +61,10 @@ pub(super) struct Named {
     is_switch: bool,
     /// The hosts that it names.
     hosts: Vec<String>,
-    /// Only what exists must not change.
-    is_existing: bool,
     /// Versions and other numbers.
     numbers: Vec<String>,
     /// Everything else than what was requested.
     rest: bool,
-    /// The thing is a part with files of its own, which others use.
-    is_part: bool,
 }
 
 /// A constraint on named things.
@@ -116,21 +112,8 @@ impl Named {
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
                 self.changes_aspect(change) || self.moves(action)
             }
-            _ if self.is_existing => !change.is_whole && change.is_edit && self.is_in_path(change),
-            Rule::Keep if self.is_part => self.is_in_path(change),
-            Rule::Keep => {
-                self.is_in_path(change)
-                    || self.is_in_lines(change.changed_words())
-                    || self.is_added(change)
-                    || self.is_run(action, change)
-            }
-            Rule::Except => self.is_in_path(change) || self.is_in_lines(change.removed_words()),
-            Rule::Stay => {
-                action.removes && self.is_in_path(change)
-                    || self.is_in_lines(change.removed_words()) && !self.is_in_lines(change.added_words())
-            }
-            Rule::Add => self.is_added(change) || self.is_run(action, change),
-            Rule::Any => self.is_in_path(change) || self.is_added(change) || self.is_run(action, change),
+            Rule::Keep | Rule::Add | Rule::Any => self.is_added(change) || self.is_run(action, change),
+            Rule::Except | Rule::Stay => false,
         }
     }
 
@@ -173,15 +156,6 @@ impl Named {
         has_any(words, &self.words) || has_any(words, &self.translated)
     }
 
-    fn is_in_path(&self, change: &Change<'_>) -> bool {
-        self.is_in_lines(change.place_words())
-    }
-
-    /// Whether one of these lines, given as their words, names it.
-    fn is_in_lines(&self, lines: &[Vec<String>]) -> bool {
-        lines.iter().any(|words| self.has(words))
-    }
-
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
         change.new_words().iter().any(|words| has_any(words, &self.words))
@@ -221,13 +195,7 @@ impl Named {
             .flat_map(Program::operands)
             .any(|word| word.contains(['@', '=']) && differs(word));
         let is_unknown = change.is_edit && change.before.is_none();
-        let has_version = |line: &&str| {
-            line.contains('.')
-                && !line.contains(number.as_str())
-                && line.contains(|letter: char| letter.is_ascii_digit())
-        };
-        let is_there = self.is_in_path(change) && change.added.iter().any(has_version);
-        installs || is_unknown && (is_there || change.added.iter().any(|line| differs(line)))
+        installs || is_unknown && change.added.iter().any(|line| differs(line))
     }
 
     fn changes_aspect(&self, change: &Change<'_>) -> bool {
@@ -239,7 +207,7 @@ impl Named {
 
     /// Whether a command that does something names it.
     fn is_run(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
-        self.is_in_lines(change.run_words(action))
+        change.run_words(action).iter().any(|words| self.has(words))
     }
 
     /// Whether a command reads from an environment that must not be used.

@@ -1,7 +1,7 @@
 //! What an action changes, as words: of its paths, of the lines that it removes and adds, and of its commands.
 
 use super::source::is_comment;
-use crate::analyzed_action::AnalyzedAction;
+use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::constraints::command_effects::only_shows;
 use crate::constraints::place::path_words;
 use crate::normalized_path::NormalizedPath;
@@ -41,8 +41,6 @@ pub(in crate::constraints) struct Change<'a> {
 /// The words of the parts of a change.
 #[derive(Debug, Default)]
 struct Words {
-    places: OnceCell<Vec<Vec<String>>>,
-    removed: OnceCell<Vec<Vec<String>>>,
     added: OnceCell<Vec<Vec<String>>>,
     new: OnceCell<Vec<Vec<String>>>,
     run: OnceCell<Vec<Vec<String>>>,
@@ -83,32 +81,6 @@ impl<'a> Change<'a> {
         found
     }
 
-    /// The words of each line that changes: of the old ones, or of the new ones if the old ones are unknown.
-    pub(super) fn changed_words(&self) -> &[Vec<String>] {
-        if self.before.is_some() || !self.is_edit {
-            self.removed_words()
-        } else {
-            self.added_words()
-        }
-    }
-
-    /// The words of each changed path.
-    pub(super) fn place_words(&self) -> &[Vec<String>] {
-        let words = || {
-            self.places
-                .iter()
-                .map(|place| words_of(place.display()))
-                .collect()
-        };
-        self.words.places.get_or_init(words)
-    }
-
-    /// The words of each line that is no longer there.
-    pub(super) fn removed_words(&self) -> &[Vec<String>] {
-        let words = || self.removed.iter().map(|line| words_of(line)).collect();
-        self.words.removed.get_or_init(words)
-    }
-
     /// The words of each line that was not there before.
     pub(super) fn added_words(&self) -> &[Vec<String>] {
         let words = || self.added.iter().map(|line| words_of(line)).collect();
@@ -136,7 +108,7 @@ impl<'a> Change<'a> {
             if action.sketch.effects.contains(&EffectKind::Test) {
                 return Vec::new();
             }
-            action.programs().iter().filter(acts).map(command_words).collect()
+            action.programs().iter().filter(acts).map(name_words).collect()
         })
     }
 }
@@ -176,6 +148,20 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The words that tell what a command does: its program, and its first two operands before an option.
+fn name_words(program: &Program) -> Vec<String> {
+    // The client of a server names it in its options.
+    if asks_a_server(program) {
+        return command_words(program);
+    }
+    let before_options = program.arguments.iter().map(|argument| argument.text.as_str());
+    let operands: Vec<&str> = before_options
+        .take_while(|word| !word.starts_with('-'))
+        .take(2)
+        .collect();
+    words_of(&format!("{} {}", program.name(), operands.join(" ")))
 }
 
 /// The words of a command: its program, and its arguments and input without what it leaves out (`--exclude docs`).

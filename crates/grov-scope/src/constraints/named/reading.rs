@@ -208,12 +208,10 @@ impl Named {
             rule,
             ..Self::default()
         };
-        named.is_existing = clause.iter().any(|token| token.is(Term::Existing));
         named.is_switch = clause.iter().any(branches::is_switch);
         let mut has_verb = false;
         for (at, token) in object.iter().enumerate() {
             named.rest |= token.is_any(&[Term::Else, Term::Source]);
-            named.is_part |= token.is(Term::Component);
             // "Don't touch the import": the second verb is a noun.
             let is_verb = token.is_action();
             let is_noun = token.term.is_none() || noun(token) || is_verb && has_verb && rule == Rule::Keep;

@@ -32,20 +32,6 @@ fn edit(file: &str, old: &str, new: &str) -> ActionSketch {
 #[test]
 fn edits_of_named_things_are_asked_about() {
     for (prompt, file, old, new) in [
-        ("leave the importer as it is", "lib/import.php", "a", "b"),
-        (
-            "ne touche pas au middleware des sessions",
-            "app/middleware/session.js",
-            "a",
-            "b",
-        ),
-        (
-            "die Animationen bleiben so wie sie sind",
-            "game/anim/Jump.anim",
-            "rate: 30",
-            "rate: 60",
-        ),
-        ("don't touch the retry logic", "src/a.ts", "retry(3)", "retry(5)"),
         (
             "no threads please",
             "crawl.py",
