@@ -45,8 +45,8 @@ pub(crate) struct Decoded {
     over: bool,
     /// Whether the decoder needs nothing more.
     is_done: bool,
-    /// An error that the decoder told the client, for the log.
-    told: Option<BodyError>,
+    /// An error that the decoder already reported to the client, for the log.
+    reported: Option<BodyError>,
 }
 
 type Polled = Option<Result<Frame<Bytes>, BodyError>>;
@@ -59,7 +59,7 @@ impl ResponseBody {
             failed: None,
             over: false,
             is_done: false,
-            told: None,
+            reported: None,
         }))
     }
 
@@ -97,10 +97,10 @@ impl ResponseBody {
         (!out.is_empty()).then(|| out.freeze())
     }
 
-    /// Returns the error that interrupted the body and that the client was told, once.
+    /// Returns the error that interrupted the body and was reported to the client, once.
     pub(crate) fn take_told(&mut self) -> Option<BodyError> {
         match self {
-            Self::Decoded(decoded) => decoded.told.take(),
+            Self::Decoded(decoded) => decoded.reported.take(),
             _ => None,
         }
     }
@@ -120,7 +120,7 @@ impl Decoded {
         }
     }
 
-    /// Ends the body with an error, which the client is told if the decoder can.
+    /// Ends the body with an error, reported to the client if the decoder can.
     /// What breaks after the client has everything does not matter to it.
     fn fail(&mut self, error: BodyError, mut out: BytesMut) -> Polled {
         if self.is_done {
@@ -131,7 +131,7 @@ impl Decoded {
         let before = out.len();
         self.abort(&error.interruption(), &mut out);
         if out.len() > before {
-            self.told = Some(error);
+            self.reported = Some(error);
         } else if out.is_empty() {
             return Some(Err(error));
         } else {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 /// The signature of thinking blocks that came from another model. Anthropic refuses it.
 pub const OWN_SIGNATURE: &str = "grov-routed-thinking";
 
-/// What stands for an answer that was nothing but thinking, because an answer must not be empty.
+/// Replaces an answer that was nothing but thinking, because an answer must not be empty.
 const EMPTY: &str = r#"{"type":"text","text":"(thinking)"}"#;
 
 #[derive(Deserialize)]

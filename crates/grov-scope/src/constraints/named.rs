@@ -1,8 +1,8 @@
 //! Things that constraints name in words, and the actions that concern them.
 //!
 //! The typed limits of [`super::limit`] know what a constraint means. This module knows only which words its object has, and
-//! looks for them in what an action changes: its paths, the lines that it removes and adds, and its commands. What it finds is
-//! a reason to ask the user, and none to correct the agent.
+//! looks for them in what an edit adds and in the commands that an action runs; numbers, names and formats are compared before and
+//! after. What it finds is a reason to ask the user, and none to correct the agent.
 
 mod aspects;
 mod branches;

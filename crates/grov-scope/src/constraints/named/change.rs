@@ -1,4 +1,4 @@
-//! What an action changes, as words: of its paths, of the lines that it removes and adds, and of its commands.
+//! What an action changes: its paths, the lines that it removes and adds, and the words of added lines and of commands.
 
 use super::source::is_comment;
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
