@@ -44,7 +44,7 @@ macro_rules! fresh_id {
 }
 
 /// Creates a version 7 UUID. With a clock before 1970, for which the library panics, its time is 1970.
-fn fresh_uuid() -> Uuid {
+pub fn fresh_uuid() -> Uuid {
     fresh_uuid_at(SystemTime::now())
 }
 

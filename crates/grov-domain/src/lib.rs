@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod chat_model;
 mod client_dialect;
 mod clock;
 mod command;
@@ -32,6 +33,7 @@ mod transition;
 mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
+pub use chat_model::{ChatCompletion, ChatError, ChatMessage, ChatModel, ChatPrompt, ChatRole};
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
@@ -55,7 +57,7 @@ pub use hook_session::{
 };
 pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
-    StepId, TaskId,
+    StepId, TaskId, fresh_uuid,
 };
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,

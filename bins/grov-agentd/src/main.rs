@@ -1,0 +1,4 @@
+//! `grov-agentd`: the agent service.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! The agent service's HTTP interface.
+#![forbid(unsafe_code)]

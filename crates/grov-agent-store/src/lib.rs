@@ -1,0 +1,2 @@
+//! The agent service's store on SQLite and PostgreSQL.
+#![forbid(unsafe_code)]
