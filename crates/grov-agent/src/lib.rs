@@ -48,4 +48,6 @@ pub use store::{
 };
 pub use thread::{Message, MessageRole, Thread, ThreadSummary};
 pub use tool::{Risk, Tool, Tools};
-pub use tool_call::{CALL_LIFETIME, ReportRefused, ToolCall, ToolCallStatus, ToolReport};
+pub use tool_call::{
+    CALL_LIFETIME, PROPOSE_ADD, PROPOSE_UPDATE, ReportRefused, ToolCall, ToolCallStatus, ToolReport,
+};

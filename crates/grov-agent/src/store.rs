@@ -248,8 +248,8 @@ pub trait ToolCallStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Listed<ToolCall>, AgentStoreError>;
     /// Applies a report with [`ToolCall::report`]. The same report (`fingerprint`) as one that was applied before changes
-    /// nothing and succeeds. If the call proposes memory, an approval or a rejection decides the item in the same
-    /// transaction, and the approved call becomes [`ToolCallStatus::Succeeded`]. Writes `events`.
+    /// nothing and succeeds. If the call proposes memory, an approval or a rejection applies [`ToolCall::memory_change`] to the
+    /// item in the same transaction, and the approved call becomes [`ToolCallStatus::Succeeded`]. Writes `events`.
     async fn report(
         &self,
         id: ToolCallId,
@@ -292,7 +292,7 @@ pub trait MemoryItemStore: Send + Sync {
         page: &Page,
     ) -> Result<Listed<MemoryItem>, AgentStoreError>;
     /// Changes an item with [`MemoryItem::change`]. Approving an item supersedes the one it names. A tool call that waits for
-    /// the item is decided with it.
+    /// the item is decided with it: the one whose [`ToolCall::memory_change`] is of the same kind.
     async fn change_item(
         &self,
         project: ProjectId,

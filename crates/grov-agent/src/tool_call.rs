@@ -1,7 +1,7 @@
 //! Tool calls and their state machine.
 
 use crate::names::named;
-use crate::{MemoryItemId, ProjectId, Risk, ThreadId, ToolCallId};
+use crate::{MemoryChange, MemoryItemId, ProjectId, Risk, ThreadId, ToolCallId};
 use grov_redact::FreeText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,8 +71,8 @@ pub struct ToolCall {
     pub id: ToolCallId,
     /// Its project.
     pub project_id: ProjectId,
-    /// The thread whose chat requested it.
-    pub thread_id: ThreadId,
+    /// The thread whose chat requested it; `None` for a proposal of memory that came from outside of a chat.
+    pub thread_id: Option<ThreadId>,
     /// The tool.
     pub name: String,
     /// The arguments, an object that fits the tool's schema.
@@ -184,7 +184,31 @@ pub enum ReportRefused {
     },
 }
 
+/// The built-in tool that proposes a memory item.
+pub const PROPOSE_ADD: &str = "memory.propose_add";
+
+/// The built-in tool that proposes other words or another state for a memory item.
+pub const PROPOSE_UPDATE: &str = "memory.propose_update";
+
 impl ToolCall {
+    /// What a decision about this call does to the item `memory_item_id`; `None` for nothing.
+    ///
+    /// A call of [`PROPOSE_ADD`], and one of [`PROPOSE_UPDATE`] with `content`, names the item that was created as a proposal:
+    /// it is approved or rejected. A call of [`PROPOSE_UPDATE`] with `status` names an item in force: its state is changed if
+    /// the call is approved, and stays if not.
+    pub fn memory_change(&self, is_approved: bool) -> Option<MemoryChange> {
+        self.memory_item_id?;
+        let status = self.arguments.get("status").and_then(Value::as_str);
+        match (self.name.as_str(), status, is_approved) {
+            (PROPOSE_UPDATE, Some(_), false) => None,
+            (PROPOSE_UPDATE, Some("done"), true) => Some(MemoryChange::Done),
+            (PROPOSE_UPDATE, Some("blocked"), true) => Some(MemoryChange::Block),
+            (PROPOSE_UPDATE, Some(_), true) => Some(MemoryChange::Resume),
+            (_, _, true) => Some(MemoryChange::Approve { content: None }),
+            (_, _, false) => Some(MemoryChange::Reject),
+        }
+    }
+
     /// Changes the call by a report. Whether the same report came before is the store's to know.
     ///
     /// # Errors
