@@ -22,6 +22,7 @@ mod retrieve;
 mod search;
 mod store;
 mod thread;
+mod tokens;
 mod tool;
 mod tool_call;
 

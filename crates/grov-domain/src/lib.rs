@@ -11,10 +11,12 @@ mod chat_model;
 mod client_dialect;
 mod clock;
 mod command;
+mod common_words;
 mod drift;
 mod embedder;
 mod exchange;
 mod free_text;
+mod function_words;
 mod goal;
 mod hook_session;
 mod ids;
@@ -29,6 +31,7 @@ mod session;
 mod spending;
 mod store;
 mod text_change;
+mod tokens;
 mod transition;
 mod words;
 
@@ -37,6 +40,7 @@ pub use chat_model::{ChatCompletion, ChatError, ChatMessage, ChatModel, ChatProm
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
+pub use common_words::{is_common_file, is_common_word};
 pub use drift::{
     AskedCall, Assessment, Breach, BrokenConstraint, Consent, Correction, CorrectionLevel, CorrectionOutcome,
     DriftFilter, DriftState, DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore,
@@ -46,6 +50,7 @@ pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, MAX_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
+pub use function_words::{is_function_word, is_stop_word};
 pub use goal::prompt_of_goal;
 pub use grov_redact::{
     FreeText, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Redacted, beginning_of, beginning_to, both_ends, bounded,
@@ -84,5 +89,6 @@ pub use store::{
     TableStats, TaskStore,
 };
 pub use text_change::TextChange;
+pub use tokens::estimated_tokens;
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
-pub use words::{file_name, identifiers, is_identifier, path_words, words};
+pub use words::{file_name, identifiers, is_identifier, path_words, unstemmed_words, words};

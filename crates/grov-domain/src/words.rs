@@ -10,12 +10,21 @@ const MAX_WORD: usize = 48;
 
 /// Returns at most `limit` words of a text, in order, including repetitions.
 pub fn words(text: &str, limit: usize) -> Vec<String> {
+    split(text, limit, stem)
+}
+
+/// Like [`words`], with English words as they are written: for an index that stems by its own rules.
+pub fn unstemmed_words(text: &str, limit: usize) -> Vec<String> {
+    split(text, limit, str::to_owned)
+}
+
+fn split(text: &str, limit: usize, stem: fn(&str) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for run in runs(text) {
         if found.len() >= limit {
             break;
         }
-        split_run(run, &mut found);
+        split_run(run, stem, &mut found);
     }
     found.truncate(limit);
     found
@@ -76,7 +85,7 @@ fn whole(run: &str) -> String {
         .collect()
 }
 
-fn split_run(run: &str, found: &mut Vec<String>) {
+fn split_run(run: &str, stem: fn(&str) -> String, found: &mut Vec<String>) {
     // The common case.
     if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
         if run.len() <= MAX_WORD {
@@ -85,7 +94,7 @@ fn split_run(run: &str, found: &mut Vec<String>) {
         return;
     }
     if run.chars().any(is_unspaced) {
-        split_unspaced(run, found);
+        split_unspaced(run, stem, found);
         return;
     }
     if run.len() > MAX_WORD {
@@ -126,7 +135,7 @@ fn parts(run: &str) -> Vec<&str> {
 }
 
 /// Splits text in scripts without spaces into pairs of adjacent characters, and other text as usual.
-fn split_unspaced(run: &str, found: &mut Vec<String>) {
+fn split_unspaced(run: &str, stem: fn(&str) -> String, found: &mut Vec<String>) {
     let mut rest = run;
     while let Some(first) = rest.chars().next() {
         let unspaced = is_unspaced(first);
@@ -136,7 +145,7 @@ fn split_unspaced(run: &str, found: &mut Vec<String>) {
         let (piece, after) = rest.split_at(end);
         rest = after;
         if !unspaced {
-            split_run(piece, found);
+            split_run(piece, stem, found);
             continue;
         }
         let characters: Vec<char> = piece.chars().collect();
@@ -232,6 +241,10 @@ mod tests {
             ["src", "userstore", "user", "stor", "rs"]
         );
         assert_eq!(words("int32", 9), ["int32", "int", "32"]);
+        assert_eq!(
+            unstemmed_words("parseHTTPUrls caching", 9),
+            ["parsehttpurls", "parse", "http", "urls", "caching"]
+        );
         assert_eq!(
             identifiers("fix userStore and user_store in Go", 9),
             ["userstore"]

@@ -2,16 +2,8 @@
 //!
 //! Most memories are in English. A word of another language that no memory contains is no evidence against a memory.
 
+use grov_domain::is_function_word;
 use grov_redact::is_unspaced;
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-/// Articles, pronouns, prepositions and auxiliary verbs of ten languages.
-static FUNCTION_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    include_str!("language/function_words.txt")
-        .split_whitespace()
-        .collect()
-});
 
 /// Function words of English that show the language of a short prompt.
 const ENGLISH: &[&str] = &[
@@ -64,11 +56,6 @@ impl Language {
             Self::English
         }
     }
-}
-
-/// Whether a word in lower case is a function word of another language.
-pub(crate) fn is_function_word(word: &str) -> bool {
-    FUNCTION_WORDS.contains(word)
 }
 
 #[cfg(test)]

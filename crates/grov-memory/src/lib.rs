@@ -17,7 +17,6 @@
 
 mod bm25;
 mod candidates;
-mod common_words;
 mod concepts;
 mod embedding;
 mod file_mentions;

@@ -3,9 +3,8 @@
 //! One of them in a memory is enough, whatever the rest of the prompt says and in whichever language.
 
 use crate::Terms;
-use crate::common_words::{is_common_file, is_common_word};
 use crate::language::Language;
-use grov_domain::{MemoryStatistics, TermCount, file_name, words};
+use grov_domain::{MemoryStatistics, TermCount, file_name, is_common_file, is_common_word, words};
 
 /// A name in more memories than this, or in more than one in [`SHARE`], is not special.
 const MAX_MEMORIES: u64 = 3;

@@ -7,10 +7,9 @@
 
 use crate::Terms;
 use crate::candidates::Candidates;
-use crate::common_words::{is_common_file, is_common_word};
 use crate::language::Language;
 use crate::named::names;
-use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name};
+use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name, is_common_file, is_common_word};
 
 /// Imaginary memories added to those in the store.
 const BACKGROUND: f64 = 2000.0;

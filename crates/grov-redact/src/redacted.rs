@@ -4,12 +4,12 @@ use crate::Redactor;
 use crate::cut;
 use serde::Serialize;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 /// Maximum size of a text in a [`Redacted`], in bytes. Longer texts keep both ends.
 pub const MAX_TEXT_BYTES: usize = 256 * 1024;
 
-/// A value whose free texts were redacted and limited to [`MAX_TEXT_BYTES`].
+/// A value whose free texts were redacted and limited to [`MAX_TEXT_BYTES`], except for [`Redactor::whole`].
 ///
 /// Only a [`Redactor`] creates one, and no operation adds raw text to it. A function that takes it cannot receive a secret by
 /// mistake:
@@ -90,6 +90,15 @@ impl Redacted {
         Self(cut::beginning_to(&self.0, end).to_owned())
     }
 
+    /// Returns the part of a text in a range of bytes. Its ends move back to the next character boundary, and an end behind
+    /// the text is the end of the text.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Self {
+        let end = self.0.floor_char_boundary(range.end);
+        let start = self.0.floor_char_boundary(range.start.min(end));
+        Self(self.0[start..end].to_owned())
+    }
+
     /// Returns the text in at most `most` bytes (at least 256), like [`bounded`](crate::bounded).
     #[must_use]
     pub fn bounded(&self, most: usize) -> Self {
@@ -159,6 +168,25 @@ mod tests {
         assert!(
             cleaned.starts_with("[redacted:github-token]") && cleaned.ends_with("[redacted:github-token]")
         );
+    }
+
+    #[test]
+    fn a_whole_text_is_redacted_and_not_bounded() {
+        let text = format!("{TOKEN} {} {TOKEN}", "word ".repeat(MAX_TEXT_BYTES / 4));
+        let cleaned = Redactor::shared().whole(&text);
+        assert!(cleaned.len() > MAX_TEXT_BYTES);
+        assert!(!cleaned.contains("ghp_"));
+        assert_eq!(Redactor::shared().whole(&cleaned), cleaned);
+    }
+
+    #[test]
+    fn a_part_is_cut_at_character_boundaries() {
+        let text = Redactor::shared().whole("aé日z");
+        assert_eq!(text.part(1..3).as_str(), "é");
+        assert_eq!(text.part(2..5).as_str(), "é");
+        assert_eq!(text.part(6..usize::MAX).as_str(), "z");
+        assert_eq!(text.part(Range { start: 5, end: 2 }).as_str(), "");
+        assert_eq!(text.part(40..50).as_str(), "");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Makes untrusted text safe to quote to an agent: on one line, from which it cannot escape, and without tags and speaker
 //! names that would look like instructions.
 
+pub use grov_domain::estimated_tokens;
 use grov_domain::without_own_text;
 use grov_redact::Redactor;
 use std::borrow::Cow;
@@ -51,21 +52,6 @@ pub fn is_hidden(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
             | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Estimates the number of tokens of a text, rather too high than too low.
-///
-/// Counts a third of a token per Latin letter or space (English prose and code need a quarter to a third), and half a
-/// token per other byte (1.5 for a Chinese character, 1 for a Cyrillic letter).
-pub fn estimated_tokens(text: &str) -> usize {
-    let sixths: usize = text
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b' ' => 2,
-            _ => 3,
-        })
-        .sum();
-    sixths.div_ceil(6)
 }
 
 /// Joins all lines and neutralizes each of them.

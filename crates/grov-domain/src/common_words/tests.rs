@@ -1,5 +1,5 @@
 use super::*;
-use grov_domain::words;
+use crate::words;
 use std::collections::BTreeSet;
 
 /// The words whose stems are in [`STEMS`].

@@ -1,5 +1,5 @@
 //! Words that occur in prompts about any project, such as "test" or "function". A small store cannot tell from its own
-//! statistics that they say little. Data for [`relevance`](crate::relevance).
+//! statistics that they say little.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ static STEMS: LazyLock<Vec<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether a stem, as [`words`](grov_domain::words) returns it, is a common word. Short numbers and names of one or two letters
+/// Whether a stem, as [`words`](crate::words) returns it, is a common word. Short numbers and names of one or two letters
 /// are.
-pub(crate) fn is_common_word(word: &str) -> bool {
+pub fn is_common_word(word: &str) -> bool {
     let short = word.is_ascii()
         && (word.len() <= 2 || (word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit())));
     short || STEMS.binary_search(&word).is_ok()
 }
 
 /// Whether most projects have a file of this name (lower case, without folders).
-pub(crate) fn is_common_file(name: &str) -> bool {
+pub fn is_common_file(name: &str) -> bool {
     FILES.contains(&name)
 }
 
