@@ -177,7 +177,7 @@ impl ToColumn for Arc<str> {
 
 impl FromColumn for String {
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-        <&str>::decode(value).map(ToOwned::to_owned)
+        <&str as Decode<'_, Sqlite>>::decode(value).map(ToOwned::to_owned)
     }
 }
 
@@ -194,7 +194,7 @@ macro_rules! column {
 
             impl FromColumn for $type {
                 fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-                    let $read = <$stored>::decode(value)?;
+                    let $read = <$stored as Decode<'_, Sqlite>>::decode(value)?;
                     $from
                 }
             }
@@ -248,7 +248,7 @@ macro_rules! names {
 
             impl FromColumn for $type {
                 fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-                    let name = <&str>::decode(value)?;
+                    let name = <&str as Decode<'_, Sqlite>>::decode(value)?;
                     $parse(name).ok_or_else(|| format!("unknown name {name:?}").into())
                 }
 
@@ -280,7 +280,9 @@ impl ToColumn for HistoryKey {
 
 impl FromColumn for HistoryKey {
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-        Ok(Self(u128::from_be_bytes(<&[u8]>::decode(value)?.try_into()?)))
+        Ok(Self(u128::from_be_bytes(
+            <&[u8] as Decode<'_, Sqlite>>::decode(value)?.try_into()?,
+        )))
     }
 }
 
@@ -295,7 +297,7 @@ impl ToColumn for Blob {
 
 impl FromColumn for Blob {
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-        Vec::decode(value).map(Self)
+        <Vec<_> as Decode<'_, Sqlite>>::decode(value).map(Self)
     }
 }
 
@@ -313,7 +315,9 @@ impl<T: Serialize> ToColumn for Json<&T> {
 
 impl<T: DeserializeOwned> FromColumn for Json<T> {
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
-        Ok(Self(serde_json::from_str(<&str>::decode(value)?)?))
+        Ok(Self(serde_json::from_str(<&str as Decode<'_, Sqlite>>::decode(
+            value,
+        )?)?))
     }
 }
 
