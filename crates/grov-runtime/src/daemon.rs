@@ -2,7 +2,7 @@
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
-use crate::{Environment, Home, KEYS, ProviderFiles, Settings};
+use crate::{Environment, Home, KEYS, Key, ProviderFiles, Settings};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -113,13 +113,17 @@ const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 
 /// The environment for a process that outlives the command that starts it. It contains only variables that the process needs,
 /// because a shell or client may have keys, tokens and addresses for other programs. `ANTHROPIC_API_KEY` is kept only if
-/// `llm.use_anthropic_key` allows it. An HTTP proxy variable that names the daemon itself is dropped.
+/// `llm.use_anthropic_key` allows it, and settings of the agent service are dropped. An HTTP proxy variable that names the daemon itself is dropped.
 pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
-    let is_setting = |name: &str| KEYS.iter().any(|key| key.environment.contains(&name));
+    let setting = |name: &str| KEYS.iter().find(|key| key.environment.contains(&name));
     let keep = |name: &str, value: &OsStr| {
+        // Keys and addresses of the agent service are no business of the proxy.
+        if setting(name).is_some_and(Key::is_agents) {
+            return false;
+        }
         let is_needed = SYSTEM_VARIABLES.contains(&name)
             || SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || is_setting(name);
+            || setting(name).is_some();
         let is_own_key = name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key;
         let is_proxy = PROXY_VARIABLES.contains(&name) && !settings.is_own_listener_text(value);
         is_needed || is_own_key || is_proxy

@@ -24,10 +24,11 @@ pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
 pub use providers::ProviderFiles;
 pub use settings::{
-    Candidate, CandidateStatus, ContextSettings, DriftSettings, EXIT_USAGE, EmbeddingProvider,
+    AgentEmbedding, AgentLimits, AgentSettings, Candidate, CandidateStatus, ChatModelSettings, ChatProvider,
+    ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings, EmbeddingProvider,
     EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
     Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, RouteSettings,
-    Settings, SettingsError, StoreSettings, TaskSettings, UserMode, Value, Warning,
+    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError, without_credentials};

@@ -1,6 +1,8 @@
 //! Configuration with the origin of each value. Precedence: flag, environment, `.env` of the home, project's file, user's file,
 //! default.
 
+mod agent;
+mod database;
 mod embedder;
 mod error;
 mod file;
@@ -8,20 +10,24 @@ mod keys;
 mod llm;
 mod origin;
 mod table;
+mod types;
 mod value;
 
 #[cfg(test)]
 mod tests;
 
+pub use agent::{AgentLimits, AgentSettings, ChatModelSettings, EmbeddingModelSettings, TlsFiles};
+pub use database::DatabaseUrl;
 pub use embedder::{EmbeddingProvider, EmbeddingSettings};
 pub use error::{EXIT_USAGE, SettingsError};
 pub use keys::Key;
 pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
 pub use table::{
-    ContextSettings, DriftSettings, GuardMode, GuardSettings, HeaderPolicy, KEYS, LogSettings,
-    MemorySettings, ProxySettings, RouteSettings, StoreSettings, TaskSettings, UserMode,
+    ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, ProxySettings,
+    RouteSettings, StoreSettings, TaskSettings,
 };
+pub use types::{AgentEmbedding, ChatProvider, GuardMode, HeaderPolicy, UserMode};
 pub use value::{InvalidValue, Kind, Value};
 
 use crate::dotenv::{self, Assignment};
@@ -30,6 +36,7 @@ use file::{FileValue, Owner};
 use grov_redact::Secret;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use table::Sections;
 
 /// The inputs of a configuration.
@@ -55,6 +62,7 @@ pub struct Settings {
     sections: Sections,
     llm: LlmSettings,
     embedder: EmbeddingSettings,
+    agent: Result<AgentSettings, Arc<SettingsError>>,
 }
 
 impl Settings {
@@ -82,12 +90,19 @@ impl Settings {
         };
         let user = sources.file(&user_path, Owner::User, is_named, &mut warnings)?;
 
+        let mut invalid = Vec::new();
         let resolved = KEYS
             .iter()
-            .map(|key| resolve(key, sources.offers(key, &project, &user)))
+            .map(|key| resolve(key, sources.offers(key, &project, &user), &mut invalid))
             .collect::<Result<Vec<_>, _>>()?;
         let sections = Sections::of(&resolved, inputs.home)?;
-        let llm = LlmSettings::of(&sections.llm, sources.anthropic_key())?;
+        let anthropic_key = sources.anthropic_key();
+        let allowed_key = anthropic_key.clone().filter(|_| sections.llm.use_anthropic_key);
+        let llm = LlmSettings::of(&sections.llm, anthropic_key)?;
+        let agent = match invalid.into_iter().next() {
+            Some(error) => Err(error),
+            None => AgentSettings::of(&sections.agent, llm.proxy.as_ref(), allowed_key, inputs.home),
+        };
         let embedder = EmbeddingSettings::of(&sections.embedder, &sections.llm, inputs.home)?;
         Ok(Self {
             resolved,
@@ -95,6 +110,7 @@ impl Settings {
             sections,
             llm,
             embedder,
+            agent: agent.map_err(Arc::new),
         })
     }
 
@@ -156,6 +172,15 @@ impl Settings {
     /// Settings of embeddings.
     pub fn embedder(&self) -> &EmbeddingSettings {
         &self.embedder
+    }
+
+    /// Settings of the agent service.
+    ///
+    /// # Errors
+    /// A variable has an invalid value, or settings do not fit together. Only the agent service minds: other programs use
+    /// variables of the same names too.
+    pub fn agent(&self) -> Result<&AgentSettings, &SettingsError> {
+        self.agent.as_ref().map_err(|error| &**error)
     }
 
     /// How the user is recorded.
@@ -279,7 +304,12 @@ struct Offer {
 }
 
 /// Chooses the first allowed value. Values that are not used may be invalid: other programs use some of the variables too.
-fn resolve(key: &'static Key, offers: Vec<Offer>) -> Result<Explanation, SettingsError> {
+/// An invalid variable of the agent service's is passed over and added to `invalid`.
+fn resolve(
+    key: &'static Key,
+    offers: Vec<Offer>,
+    invalid: &mut Vec<SettingsError>,
+) -> Result<Explanation, SettingsError> {
     let mut chosen = None;
     let mut candidates = Vec::with_capacity(offers.len());
     for Offer { origin, parsed } in offers {
@@ -289,9 +319,17 @@ fn resolve(key: &'static Key, offers: Vec<Offer>) -> Result<Explanation, Setting
         } else if chosen.is_some() {
             CandidateStatus::Overridden
         } else {
-            let value = parsed.map_err(|found| key.invalid(origin.clone(), found))?;
-            chosen = Some((value, origin.clone()));
-            CandidateStatus::Used
+            match parsed.map_err(|found| key.invalid(origin.clone(), found)) {
+                Ok(value) => {
+                    chosen = Some((value, origin.clone()));
+                    CandidateStatus::Used
+                }
+                Err(error) if key.is_agents() => {
+                    invalid.push(error);
+                    CandidateStatus::Refused("it is not valid; grov-agentd does not start with it")
+                }
+                Err(error) => return Err(error),
+            }
         };
         candidates.push(Candidate {
             origin,

@@ -129,6 +129,7 @@ fn the_environment_of_a_daemon_contains_nothing_of_the_client() {
         ("OPENAI_API_KEY", "k"),
         ("SSH_AUTH_SOCK", "/s"),
         ("DATABASE_URL", "postgres://u:p@h/d"),
+        ("GROV_CHAT_API_KEY", "k"),
         ("LD_PRELOAD", "/x.so"),
         ("ANTHROPIC_API_KEY", "k"),
         ("ANTHROPIC_AUTH_TOKEN", "k"),

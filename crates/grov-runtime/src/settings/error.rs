@@ -51,6 +51,14 @@ pub enum SettingsError {
         /// What to do.
         hint: &'static str,
     },
+    /// Settings do not fit together.
+    #[error("{reason}")]
+    Incomplete {
+        /// What is missing, or does not fit.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// There is no setting of that name.
     #[error("there is no setting {name:?}")]
     UnknownKey {
@@ -75,7 +83,7 @@ impl SettingsError {
                 Some("the file must be TOML: [section] lines and key = value lines".to_owned())
             }
             Self::Unreadable { .. } => Some("check the path and its permissions".to_owned()),
-            Self::Refused { hint, .. } => Some((*hint).to_owned()),
+            Self::Refused { hint, .. } | Self::Incomplete { hint, .. } => Some((*hint).to_owned()),
             Self::UnknownKey {
                 nearest: Some(nearest),
                 ..

@@ -26,6 +26,12 @@ pub struct Key {
 }
 
 impl Key {
+    /// Whether only the agent service uses it. An invalid variable of such a setting is no error of other programs, because
+    /// names such as `DATABASE_URL` are common.
+    pub(crate) fn is_agents(&self) -> bool {
+        self.name.starts_with("agent.")
+    }
+
     pub(super) fn invalid(&self, origin: Origin, found: InvalidValue) -> SettingsError {
         SettingsError::Invalid {
             key: self.name,

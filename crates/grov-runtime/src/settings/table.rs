@@ -1,126 +1,17 @@
 //! The declarations of all settings: field and type, name, kind, default, environment variables, flag, meaning, and whether a
 //! project's file may set it.
 
+use super::database::DatabaseUrl;
 use super::error::SettingsError;
 use super::keys::Key;
-use super::value::{Kind, Value};
+use super::types::{AgentEmbedding, ChatProvider, FromValue, GuardMode, HeaderPolicy, UserMode};
+use super::value::Kind;
 use super::{Explanation, Home};
 use crate::Url;
 use grov_redact::Secret;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// A type of a setting in the program.
-pub(super) trait FromValue: Sized {
-    /// The value as this type; `None` if it has another type, which is a bug.
-    fn from_value(value: &Value, home: &Home) -> Option<Self>;
-}
-
-/// Implements [`FromValue`] for types, with the values that each is converted from.
-macro_rules! from_value {
-    ($($type:ty { $($pattern:pat $(if $guard:expr)? => $value:expr),+ $(,)? })+) => {
-        $(
-            impl FromValue for $type {
-                fn from_value(value: &Value, _: &Home) -> Option<Self> {
-                    match value {
-                        $($pattern $(if $guard)? => $value,)+
-                        _ => None,
-                    }
-                }
-            }
-        )+
-    };
-}
-
-from_value! {
-    bool {
-        Value::Boolean(boolean) => Some(*boolean),
-        Value::Text(word) => match word.as_str() {
-            "on" | "closed" => Some(true),
-            "off" | "open" => Some(false),
-            _ => None,
-        },
-    }
-    u16 { Value::Integer(number) => u16::try_from(*number).ok() }
-    u64 { Value::Integer(number) | Value::Size(number) | Value::MicroDollars(number) => Some(*number) }
-    usize { Value::Integer(number) => usize::try_from(*number).ok() }
-    Duration { Value::Duration(duration) => Some(*duration) }
-    IpAddr { Value::Address(address) => Some(*address) }
-    Url { Value::Url(url) => Some(url.clone()) }
-    Option<Url> {
-        Value::Url(url) => Some(Some(url.clone())),
-        Value::Text(text) if text.is_empty() => Some(None),
-    }
-    Option<Secret> { Value::Secret(secret) => Some((!secret.is_empty()).then(|| secret.clone())) }
-    String { Value::Text(text) => Some(text.clone()) }
-    Option<String> { Value::Text(text) => Some((!text.is_empty()).then(|| text.clone())) }
-    Vec<String> { Value::List(items) => Some(items.clone()) }
-}
-
-impl FromValue for Option<PathBuf> {
-    fn from_value(value: &Value, home: &Home) -> Option<Self> {
-        let path: Option<String> = FromValue::from_value(value, home)?;
-        Some(path.map(|path| home.root().join(path)))
-    }
-}
-
-/// Declares enums whose variants are the words of a setting.
-macro_rules! choices {
-    ($(
-        $(#[$meta:meta])*
-        $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }
-    )+) => {
-        $(
-            $(#[$meta])*
-            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            pub enum $name {
-                $($(#[$variant_meta])* $variant,)+
-            }
-
-            impl $name {
-                const WORDS: &[&str] = &[$($word),+];
-            }
-
-            impl FromValue for $name {
-                fn from_value(value: &Value, _: &Home) -> Option<Self> {
-                    match value {
-                        $(Value::Text(word) if word == $word => Some(Self::$variant),)+
-                        _ => None,
-                    }
-                }
-            }
-        )+
-    };
-}
-
-choices! {
-    /// Which request headers are forwarded.
-    HeaderPolicy {
-        /// All end-to-end ones.
-        Open = "open",
-        /// Those in a short list.
-        Strict = "strict",
-    }
-    /// What the guard does with an action that it objects to.
-    GuardMode {
-        /// Ask the user.
-        Ask = "ask",
-        /// Block it.
-        Deny = "deny",
-        /// Nothing; actions are not checked.
-        Off = "off",
-    }
-    /// How the project's git user is recorded.
-    UserMode {
-        /// Name and e-mail.
-        Plain = "plain",
-        /// A hash of them.
-        Hash = "hash",
-        /// Not at all.
-        Off = "off",
-    }
-}
 
 /// Declares the sections, sorted by name: a struct for each, [`Sections`] with all of them, and [`KEYS`].
 macro_rules! settings {
@@ -191,6 +82,100 @@ const MEBIBYTE: u64 = 1024 * 1024;
 const SECONDS_OF_TWO_DAYS: u64 = 2 * 24 * 3600;
 
 settings! {
+    /// Settings of the agent service, as configured.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(super) struct AgentValues agent {
+        /// Whether the embedding provider mock may be used; for tests only
+        allow_mock: bool = "agent.allow_mock", Kind::Boolean, "false", ["GROV_AGENT_ALLOW_MOCK", "GROV_ALLOW_MOCK"];
+        /// Host headers that grov-agentd accepts besides loopback names and the address that it listens on
+        allowed_hosts: Vec<String> = "agent.allowed_hosts", Kind::List, "", ["GROV_AGENT_ALLOWED_HOSTS"];
+        /// Key with the role admin for the agent service; without one, one is made and kept in the home
+        api_key: Option<Secret> = "agent.api_key", Kind::Secret, "", ["GROV_AGENT_API_KEY", "AGENT_API_KEY"];
+        /// Key for the agent service's chat model
+        chat_api_key: Option<Secret> = "agent.chat_api_key", Kind::Secret, "",
+            ["GROV_AGENT_CHAT_API_KEY", "GROV_CHAT_API_KEY", "CHAT_API_KEY"];
+        /// Base address of the chat model's server; the provider's own if not set
+        chat_base_url: Option<Url> = "agent.chat_base_url", Kind::Url, "",
+            ["GROV_AGENT_CHAT_BASE_URL", "GROV_CHAT_BASE_URL", "CHAT_BASE_URL"];
+        /// Chat model; the provider's default if not set (openai has none)
+        chat_model: Option<String> = "agent.chat_model", Kind::Word, "",
+            ["GROV_AGENT_CHAT_MODEL", "GROV_CHAT_MODEL", "CHAT_MODEL"];
+        /// Provider of the chat model: offline = rules that quote what is found, or ask; anthropic; openai = any compatible
+        /// server; claude_cli = the installed Claude Code with the login of the user who runs grov-agentd
+        chat_provider: ChatProvider = "agent.chat_provider", Kind::Choice(ChatProvider::WORDS), "offline",
+            ["GROV_AGENT_CHAT_PROVIDER", "GROV_CHAT_PROVIDER", "CHAT_PROVIDER"];
+        /// Timeout of one answer of the chat model, retries included
+        chat_timeout: Duration = "agent.chat_timeout", Kind::Duration { min_seconds: 1 }, "2m",
+            ["GROV_AGENT_CHAT_TIMEOUT"];
+        /// Maximum number of chats of a project at the same time
+        chats_at_once: u32 = "agent.chats_at_once", Kind::Integer { min: 1, max: 10_000 }, "8",
+            ["GROV_AGENT_CHATS_AT_ONCE"];
+        /// Maximum number of chats that a key may start per minute
+        chats_per_minute: u32 = "agent.chats_per_minute", Kind::Integer { min: 1, max: 1_000_000 }, "60",
+            ["GROV_AGENT_CHATS_PER_MINUTE"];
+        /// Maximum number of tokens of documents and memory in a prompt
+        context_tokens: u32 = "agent.context_tokens", Kind::Integer { min: 256, max: 1_000_000 }, "6000",
+            ["GROV_AGENT_CONTEXT_TOKENS"];
+        /// Maximum number of connections to the database
+        database_connections: u32 = "agent.database_connections", Kind::Integer { min: 1, max: 1000 }, "10",
+            ["GROV_AGENT_DATABASE_CONNECTIONS"];
+        /// Database: sqlite:PATH, relative to the home, or postgresql://USER@HOST/NAME; agent.db in the home if not set
+        database_url: Option<DatabaseUrl> = "agent.database_url", Kind::Database, "",
+            ["GROV_AGENT_DATABASE_URL", "GROV_DATABASE_URL", "DATABASE_URL"];
+        /// Key for the agent service's embedding model
+        embedding_api_key: Option<Secret> = "agent.embedding_api_key", Kind::Secret, "",
+            ["GROV_AGENT_EMBEDDING_API_KEY", "GROV_EMBEDDING_API_KEY", "EMBEDDING_API_KEY"];
+        /// Base address of the embedding model's server; the provider's own if not set (ollama: this machine)
+        embedding_base_url: Option<Url> = "agent.embedding_base_url", Kind::Url, "",
+            ["GROV_AGENT_EMBEDDING_BASE_URL", "GROV_EMBEDDING_BASE_URL", "EMBEDDING_BASE_URL"];
+        /// Dimension of the embeddings. It must be the model's; openai is asked for it. The model's own if not set
+        embedding_dims: Option<usize> = "agent.embedding_dims", Kind::Integer { min: 1, max: 4096 }, "",
+            ["GROV_AGENT_EMBEDDING_DIMS", "GROV_EMBEDDING_DIMS", "EMBEDDING_DIMS"];
+        /// Embedding model by name; with static the folder of its files, relative to the home. A change makes grov-agentd
+        /// embed everything again in the background
+        embedding_model: String = "agent.embedding_model", Kind::Path, "",
+            ["GROV_AGENT_EMBEDDING_MODEL", "GROV_EMBEDDING_MODEL", "EMBEDDING_MODEL"];
+        /// Provider of embeddings: none = search by words, static = grov-agentd itself with a static model's files, ollama,
+        /// openai = any compatible server, mock = for tests
+        embedding_provider: AgentEmbedding = "agent.embedding_provider", Kind::Choice(AgentEmbedding::WORDS), "none",
+            ["GROV_AGENT_EMBEDDING_PROVIDER", "GROV_EMBEDDING_PROVIDER", "EMBEDDING_PROVIDER"];
+        /// Maximum number of tokens of a thread's history in a prompt; what is older is summarised
+        history_tokens: u32 = "agent.history_tokens", Kind::Integer { min: 256, max: 1_000_000 }, "6000",
+            ["GROV_AGENT_HISTORY_TOKENS"];
+        /// Address that grov-agentd listens on; others than loopback need TLS or --insecure
+        host: IpAddr = "agent.host", Kind::Address, "127.0.0.1", ["GROV_AGENT_HOST"], flag "--host";
+        /// Largest request body
+        max_body_bytes: u64 = "agent.max_body_bytes", Kind::Size { min: 1024, max: 1024 * MEBIBYTE }, "20MiB",
+            ["GROV_AGENT_MAX_BODY_BYTES"];
+        /// Maximum number of tokens of one answer of the chat model
+        max_output_tokens: u32 = "agent.max_output_tokens", Kind::Integer { min: 64, max: 1_000_000 }, "4096",
+            ["GROV_AGENT_MAX_OUTPUT_TOKENS"];
+        /// Port that grov-agentd listens on; 0 = any free one
+        port: u16 = "agent.port", Kind::Integer { min: 0, max: 65_535 }, "8090", ["GROV_AGENT_PORT"], flag "--port";
+        /// Key for Qdrant
+        qdrant_api_key: Option<Secret> = "agent.qdrant_api_key", Kind::Secret, "",
+            ["GROV_AGENT_QDRANT_API_KEY", "GROV_QDRANT_API_KEY", "QDRANT_API_KEY"];
+        /// Base address of Qdrant, which keeps the vectors if it is set
+        qdrant_url: Option<Url> = "agent.qdrant_url", Kind::Url, "",
+            ["GROV_AGENT_QDRANT_URL", "GROV_QDRANT_URL", "QDRANT_URL"];
+        /// How long running chats may continue after grov-agentd was asked to stop
+        shutdown_grace: Duration = "agent.shutdown_grace", Kind::Duration { min_seconds: 0 }, "20s",
+            ["GROV_AGENT_SHUTDOWN_GRACE"];
+        /// File with the TLS certificates of grov-agentd in PEM, relative to the home
+        tls_cert: Option<PathBuf> = "agent.tls_cert", Kind::Path, "", ["GROV_AGENT_TLS_CERT"], flag "--tls-cert";
+        /// File with the key of the TLS certificate in PEM, relative to the home
+        tls_key: Option<PathBuf> = "agent.tls_key", Kind::Path, "", ["GROV_AGENT_TLS_KEY"], flag "--tls-key";
+        /// Secret that signs the webhook's events, and the results that are posted back
+        tool_webhook_secret: Option<Secret> = "agent.tool_webhook_secret", Kind::Secret, "",
+            ["GROV_AGENT_TOOL_WEBHOOK_SECRET", "GROV_TOOL_WEBHOOK_SECRET", "TOOL_WEBHOOK_SECRET"];
+        /// Address that events about tool calls and memory are posted to; not shown, because it may contain a token
+        tool_webhook_url: Option<Secret> = "agent.tool_webhook_url", Kind::Secret, "",
+            ["GROV_AGENT_TOOL_WEBHOOK_URL", "GROV_TOOL_WEBHOOK_URL", "TOOL_WEBHOOK_URL"];
+        /// Folder of uploaded documents, relative to the home; uploads in the home if not set
+        upload_dir: Option<PathBuf> = "agent.upload_dir", Kind::Path, "",
+            ["GROV_AGENT_UPLOAD_DIR", "GROV_UPLOAD_DIR", "UPLOAD_DIR"];
+    }
+
     /// Thresholds of a session's context. Accepted, without effect in this version.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ContextSettings context {

@@ -1,3 +1,4 @@
+mod agent;
 mod mistakes;
 mod models;
 mod projects;

@@ -1,5 +1,6 @@
 //! Types of settings: parses values from text or TOML, and displays them.
 
+use super::database::DatabaseUrl;
 use crate::url::{Url, UrlError};
 use grov_redact::Secret;
 use std::fmt;
@@ -37,6 +38,8 @@ pub enum Kind {
     Address,
     /// An http or https base address.
     Url,
+    /// The address of a database: `sqlite:PATH` or `postgresql://…`.
+    Database,
     /// Levels of logging: `info`, `warn,grov_store=debug`.
     Levels,
     /// The path of a file.
@@ -69,6 +72,8 @@ pub enum Value {
     Address(IpAddr),
     /// Of [`Kind::Url`].
     Url(Url),
+    /// Of [`Kind::Database`].
+    Database(DatabaseUrl),
     /// Of the other kinds; empty if a setting without default is not set.
     Text(String),
     /// Of [`Kind::List`].
@@ -113,6 +118,9 @@ pub enum InvalidValue {
     /// Not an address.
     #[error("not usable: {0}")]
     Url(UrlError),
+    /// Not the address of a database.
+    #[error("another text")]
+    Database,
     /// Not a key.
     #[error("text that does not look like a key")]
     Secret,
@@ -142,6 +150,7 @@ impl Kind {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Address => "an IP address or localhost".to_owned(),
             Self::Url => "an http:// or https:// address without query".to_owned(),
+            Self::Database => "sqlite:PATH or postgresql://USER@HOST/NAME".to_owned(),
             Self::Levels => format!(
                 "one of {}, or TARGET=LEVEL, separated by commas",
                 LEVELS.join(", ")
@@ -180,6 +189,11 @@ impl Kind {
             Self::Address => text.parse().ok().map(Value::Address),
             // The text is not repeated: it may contain a password.
             Self::Url => return Url::parse(text).map(Value::Url).map_err(InvalidValue::Url),
+            Self::Database => {
+                return DatabaseUrl::parse(text)
+                    .map(Value::Database)
+                    .ok_or(InvalidValue::Database);
+            }
             Self::Levels => are_levels(text).then(|| Value::Text(text.to_ascii_lowercase())),
             Self::Path => Some(Value::Text(text.to_owned())),
             Self::List => {
@@ -266,9 +280,12 @@ impl Value {
             Self::Integer(number) | Self::Size(number) => (*number).into(),
             Self::List(items) => items.as_slice().into(),
             Self::MicroDollars(amount) => (*amount as f64 / MICRO as f64).into(),
-            Self::Duration(_) | Self::Address(_) | Self::Url(_) | Self::Text(_) | Self::Secret(_) => {
-                self.to_string().into()
-            }
+            Self::Duration(_)
+            | Self::Address(_)
+            | Self::Url(_)
+            | Self::Database(_)
+            | Self::Text(_)
+            | Self::Secret(_) => self.to_string().into(),
         }
     }
 }
@@ -283,6 +300,7 @@ impl fmt::Display for Value {
             Self::Duration(duration) => f.write_str(&in_largest_unit(duration.as_secs(), &DURATION_UNITS)),
             Self::Address(address) => write!(f, "{address}"),
             Self::Url(url) => write!(f, "{url}"),
+            Self::Database(database) => write!(f, "{database}"),
             Self::Text(text) => f.write_str(text),
             Self::List(items) => f.write_str(&items.join(",")),
             Self::MicroDollars(amount) => f.write_str(&show_dollars(*amount)),
