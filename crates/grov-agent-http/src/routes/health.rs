@@ -1,0 +1,102 @@
+//! Health and metrics.
+
+use crate::caller::Caller;
+use crate::problem::{Problem, ProblemBody};
+use crate::service::{HEALTH_TIMEOUT, Service};
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Whether the service can do all that it is set up for.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `degraded` if a part does not answer.
+    status: HealthStatus,
+    version: &'static str,
+    database: Part,
+    vectors: Part,
+    chat: ChatHealth,
+    embedding: EmbeddingHealth,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum HealthStatus {
+    Ok,
+    Degraded,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Part {
+    /// `sqlite` or `postgresql`; for vectors `sqlite`, `pgvector` or `qdrant`.
+    kind: &'static str,
+    ok: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ChatHealth {
+    provider: String,
+    /// Whether the last call could reach the provider.
+    ok: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct EmbeddingHealth {
+    provider: String,
+    /// Dimension of the embeddings.
+    #[schema(required)]
+    dims: Option<usize>,
+    ok: bool,
+    /// What is wrong, or how far the embedding of stored texts is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+/// Says whether the service works. Needs no key.
+#[utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health)))]
+pub(crate) async fn health(State(service): State<Service>) -> Json<Health> {
+    let database = tokio::time::timeout(HEALTH_TIMEOUT, service.store().health()).await;
+    let (kind, vectors, is_ok) = match database {
+        Ok(health) => (health.kind, health.vectors, health.is_ok),
+        Err(_) => ("unknown", "unknown", false),
+    };
+    let providers = (service.parts.providers)();
+    let is_all_ok = is_ok && providers.is_chat_ok && providers.is_embedding_ok;
+    Json(Health {
+        status: if is_all_ok {
+            HealthStatus::Ok
+        } else {
+            HealthStatus::Degraded
+        },
+        version: service.parts.version,
+        database: Part { kind, ok: is_ok },
+        vectors: Part {
+            kind: vectors,
+            ok: is_ok,
+        },
+        chat: ChatHealth {
+            provider: providers.chat,
+            ok: providers.is_chat_ok,
+        },
+        embedding: EmbeddingHealth {
+            provider: providers.embedding,
+            dims: providers.dimension,
+            ok: providers.is_embedding_ok,
+            detail: providers.embedding_detail,
+        },
+    })
+}
+
+/// Counters and gauges as OpenMetrics text. Needs a key that is not limited to some projects.
+#[utoipa::path(
+    get, path = "/metrics", tag = "operation",
+    responses((status = 200, body = String, content_type = "application/openmetrics-text"), (status = 403, body = ProblemBody))
+)]
+pub(crate) async fn metrics(State(service): State<Service>, caller: Caller) -> Result<Response, Problem> {
+    caller.needs_all_projects()?;
+    let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, media_type)], service.metrics.render()).into_response())
+}

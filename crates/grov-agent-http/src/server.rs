@@ -1,0 +1,201 @@
+//! Serves a router over TCP, with or without TLS, and stops gracefully.
+
+use crate::routes::router;
+use crate::service::Service;
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+/// The time within which a client has to finish the TLS handshake, or to send the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for the last bytes of answers after chats were told to end.
+const LAST_BYTES: Duration = Duration::from_secs(2);
+
+/// Why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be read as PEM.
+    #[error("{} cannot be read as PEM: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Certificate and key do not fit.
+    #[error("the certificate and the key cannot be used: {0}")]
+    Unusable(#[from] rustls::Error),
+}
+
+/// Reads certificate chain and key from PEM files.
+///
+/// # Errors
+///
+/// Returns why TLS cannot be used.
+pub fn tls(certificates: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| TlsError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    let chain = CertificateDer::pem_file_iter(certificates)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| unreadable(certificates, &error))?;
+    if chain.is_empty() {
+        return Err(unreadable(certificates, &"it has no certificate"));
+    }
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// The server of a service.
+pub struct Server {
+    service: Service,
+    tls: Option<TlsAcceptor>,
+    connections: usize,
+    grace: Duration,
+}
+
+impl Server {
+    /// Creates a server. `grace` is how long running requests may go on after the stop.
+    pub fn new(service: Service, tls: Option<Arc<ServerConfig>>, grace: Duration) -> Self {
+        let connections = service.parts.limits.connections.max(1);
+        Self {
+            service,
+            tls: tls.map(TlsAcceptor::from),
+            connections,
+            grace,
+        }
+    }
+
+    /// Serves until `stop` resolves, then accepts nothing more, lets running requests end within the grace, and ends chats that
+    /// still run. Returns how many connections were cut off.
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> usize {
+        let router = router(self.service.clone());
+        let open = Arc::new(Semaphore::new(self.connections));
+        let (closing, is_closing) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut stop = pin!(stop);
+        loop {
+            let permit = tokio::select! {
+                () = &mut stop => break,
+                permit = Arc::clone(&open).acquire_owned() => permit,
+            };
+            let stream = tokio::select! {
+                () = &mut stop => break,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        self.service.metrics.fault("not_accepted");
+                        // Such as too many open files, which passes when others close.
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    }
+                },
+            };
+            while connections.try_join_next().is_some() {}
+            let connection = Connection {
+                router: router.clone(),
+                tls: self.tls.clone(),
+                is_closing: is_closing.clone(),
+                service: self.service.clone(),
+            };
+            connections.spawn(async move {
+                connection.serve(stream).await;
+                drop(permit);
+            });
+        }
+        // Refuses new connections at once.
+        drop(listener);
+        closing.send_replace(true);
+        if tokio::time::timeout(self.grace, all_ended(&mut connections))
+            .await
+            .is_ok()
+        {
+            return 0;
+        }
+        self.service.stop_chats();
+        // What is still open is cut off.
+        let _ = tokio::time::timeout(LAST_BYTES, all_ended(&mut connections)).await;
+        connections.len()
+    }
+}
+
+async fn all_ended(connections: &mut JoinSet<()>) {
+    while connections.join_next().await.is_some() {}
+}
+
+struct Connection {
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    is_closing: watch::Receiver<bool>,
+    service: Service,
+}
+
+impl Connection {
+    async fn serve(self, stream: TcpStream) {
+        // Events are small and have to leave at once.
+        let _ = stream.set_nodelay(true);
+        self.service.metrics.connections.inc();
+        let service = self.service.clone();
+        match self.tls.clone() {
+            None => self.speak(stream).await,
+            Some(tls) => match tokio::time::timeout(HEAD_TIMEOUT, tls.accept(stream)).await {
+                Ok(Ok(stream)) => self.speak(stream).await,
+                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                Err(_) => tracing::debug!("a TLS handshake took too long"),
+            },
+        }
+        service.metrics.connections.dec();
+    }
+
+    async fn speak(mut self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let router = self.router;
+        let service =
+            service_fn(move |request: Request<Incoming>| router.clone().oneshot(request.map(Body::new)));
+        let mut connection = pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIMEOUT)
+                .serve_connection(TokioIo::new(stream), service)
+        );
+        let closing = async {
+            // An error means that the server is gone.
+            let _ = self.is_closing.wait_for(|is_closing| *is_closing).await;
+        };
+        let ended = tokio::select! {
+            ended = &mut connection => ended,
+            () = closing => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended with an error");
+        }
+    }
+}
