@@ -33,7 +33,9 @@ pub use document::{Category, Chunk, Document, DocumentStatus};
 pub use ids::{
     ChunkId, DocumentId, EventId, KeyId, MemoryItemId, MessageId, ProjectId, ThreadId, ToolCallId,
 };
-pub use ingest::{IngestFailed, Ingested, Ingestor, Upload};
+pub use ingest::{
+    IngestFailed, Ingested, Ingestor, MAX_DOCUMENT_BYTES, Prepared, Upload, is_document_name, prepare,
+};
 pub use memory::{
     ChangeRefused, Evidence, EvidenceKind, METRIC_LIFETIME, MemoryChange, MemoryItem, MemoryStatus,
     MemoryType,

@@ -1,13 +1,39 @@
 //! Retrieval: words and vectors fused, filtered, without near-duplicates, within a budget.
+//!
+//! While the texts are embedded again by another model, only the model in use can embed a question. So the vectors of that
+//! model are searched, as far as they exist, and the words of all texts: nothing is out of reach.
+
+mod budget;
+mod candidates;
+mod similar;
+mod words;
 
 use crate::{
-    AgentStore, AgentStoreError, Category, DocumentId, MemoryType, ProjectId, SearchFilter, Situation,
-    SourceKind,
+    AgentStore, AgentStoreError, Category, DocumentId, FoundChunk, FoundItem, MemoryType, ProjectId,
+    SearchBy, SearchFilter, SearchScope, Situation, SourceKind,
 };
-use grov_domain::{Clock, Embedder};
+use candidates::{Candidate, Candidates};
+use futures_util::future::{self, Either};
+use grov_domain::{Clock, Embedder, Embedding};
 use grov_redact::Redacted;
 use serde::Serialize;
+use similar::Shingles;
 use std::sync::Arc;
+use std::time::Duration;
+use words::Word;
+
+/// How long a search waits for the embedding of a question.
+const EMBEDDING_WAIT: Duration = Duration::from_secs(2);
+/// The most passages of a chat.
+const MAX_PASSAGES: u32 = 24;
+/// Results that a search requests of the store for each that it returns: near-duplicates are dropped, and lists are fused.
+const REQUESTED_PER_RESULT: u32 = 4;
+/// The least and the most results that a search requests of the store.
+const REQUESTED: std::ops::RangeInclusive<u32> = 40..=200;
+/// The similarity (cosine) from which a passage fits a question with which it shares no word of value.
+const SIMILAR_ENOUGH: f64 = 0.4;
+/// The share of the question's words from which a passage fits if it shares common words only.
+const COVERED_ENOUGH: f64 = 0.5;
 
 /// A passage of a document or an item of memory that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,11 +124,15 @@ impl Retriever {
         filter: &SearchFilter,
         k: u32,
     ) -> Result<Vec<Passage>, AgentStoreError> {
-        let _ = (project, question, filter, k, &self.embedder);
-        Err(AgentStoreError::Other("not available in this build".to_owned()))
+        let words = words::words_of(question);
+        let candidates = self.candidates(project, question, &words, filter, k).await?;
+        Ok(distinct(candidates, k, |_| true))
     }
 
-    /// Returns what a chat about `question` needs, within `budget` tokens.
+    /// Returns what a chat about `question` needs, within `budget` tokens: the situation, then passages that fit.
+    ///
+    /// A passage fits if it shares a word with the question that does not occur in texts about anything, or half of the words of
+    /// a question that has only such words, or is similar by its embedding.
     ///
     /// # Errors
     ///
@@ -113,11 +143,161 @@ impl Retriever {
         question: &Redacted,
         budget: u32,
     ) -> Result<Retrieved, AgentStoreError> {
-        let _ = (question, budget);
-        let situation = self.store.situation(project, self.clock.now()).await?;
-        Ok(Retrieved {
-            passages: Vec::new(),
-            situation,
-        })
+        let words = words::words_of(question);
+        let filter = SearchFilter::default();
+        let (situation, candidates) = future::try_join(
+            self.store.situation(project, self.clock.now()),
+            self.candidates(project, question, &words, &filter, MAX_PASSAGES),
+        )
+        .await?;
+        let (situation, mut left) = budget::bounded(situation, budget);
+        let known: Vec<String> = budget::ids(&situation);
+        let has_rare_word = words.iter().any(|word| !word.is_common);
+        let passages = distinct(candidates, MAX_PASSAGES, |candidate| {
+            let fits = fits(candidate, has_rare_word)
+                && candidate.tokens <= left
+                && !known.contains(&candidate.passage.id);
+            if fits {
+                left -= candidate.tokens;
+            }
+            fits
+        });
+        Ok(Retrieved { passages, situation })
+    }
+
+    /// Searches by words and by vectors at the same time, and fuses what is found.
+    async fn candidates(
+        &self,
+        project: ProjectId,
+        question: &Redacted,
+        words: &[Word],
+        filter: &SearchFilter,
+        k: u32,
+    ) -> Result<Vec<Candidate>, AgentStoreError> {
+        let now = self.clock.now();
+        let scope = SearchScope {
+            project,
+            filter,
+            limit: k
+                .saturating_mul(REQUESTED_PER_RESULT)
+                .clamp(*REQUESTED.start(), *REQUESTED.end()),
+            now,
+        };
+        let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        let by_words = async {
+            if texts.is_empty() {
+                return Ok((Vec::new(), Vec::new()));
+            }
+            self.find(&SearchBy::Words(&texts), &scope).await
+        };
+        let by_vector = async {
+            match self.embedded(question).await {
+                Some((model, embedding)) => {
+                    let by = SearchBy::Vector {
+                        model,
+                        embedding: &embedding,
+                    };
+                    self.find(&by, &scope).await
+                }
+                None => Ok((Vec::new(), Vec::new())),
+            }
+        };
+        let (by_words, by_vector) = future::try_join(by_words, by_vector).await?;
+        let mut candidates = Candidates::new(words, now);
+        candidates.add_by_words(by_words.0, by_words.1);
+        candidates.add_by_vector(by_vector.0, by_vector.1);
+        Ok(candidates.ranked())
+    }
+
+    /// Finds chunks and items. A filter of categories alone means chunks, one of types alone items.
+    async fn find(
+        &self,
+        by: &SearchBy<'_>,
+        scope: &SearchScope<'_>,
+    ) -> Result<(Vec<FoundChunk>, Vec<FoundItem>), AgentStoreError> {
+        let (categories, types) = (&scope.filter.categories, &scope.filter.types);
+        let chunks = async {
+            if categories.is_empty() && !types.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.store.find_chunks(by, scope).await
+        };
+        let items = async {
+            if types.is_empty() && !categories.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.store.find_items(by, scope).await
+        };
+        future::try_join(chunks, items).await
+    }
+
+    /// Embeds a question; `None` without an embedder, or if it fails or takes longer than [`EMBEDDING_WAIT`].
+    async fn embedded(&self, question: &Redacted) -> Option<(&str, Embedding)> {
+        let embedder = self.embedder.as_deref()?;
+        let texts = [question.clone()];
+        let timer = futures_timer::Delay::new(EMBEDDING_WAIT);
+        match future::select(embedder.embed(&texts), timer).await {
+            Either::Left((Ok(embeddings), _)) => Some((embedder.model(), embeddings.into_iter().next()?)),
+            Either::Left((Err(error), _)) => {
+                tracing::warn!(%error, "the question was not embedded; words alone are searched");
+                None
+            }
+            Either::Right(_) => {
+                tracing::warn!("the embedding model took longer than 2 s; words alone are searched");
+                None
+            }
+        }
     }
 }
+
+/// Whether a passage says something about the question.
+fn fits(candidate: &Candidate, question_has_rare_word: bool) -> bool {
+    let by_words = if question_has_rare_word {
+        candidate.shares_rare_word
+    } else {
+        candidate.coverage >= COVERED_ENOUGH
+    };
+    by_words
+        || candidate
+            .similarity
+            .is_some_and(|similarity| similarity >= SIMILAR_ENOUGH)
+}
+
+/// Returns the first `k` passages that `accept` takes, without near-duplicates. Where a document and memory say the same, the
+/// document stays, at the better of both places.
+fn distinct(candidates: Vec<Candidate>, k: u32, mut accept: impl FnMut(&Candidate) -> bool) -> Vec<Passage> {
+    let most = usize::try_from(k).unwrap_or(usize::MAX);
+    let mut kept: Vec<(Passage, Shingles)> = Vec::new();
+    for candidate in candidates {
+        if kept.len() >= most {
+            break;
+        }
+        let shingles = Shingles::of(&candidate.passage.text);
+        let is_chunk = candidate.passage.kind == SourceKind::Chunk;
+        let same = kept.iter().position(|(other, its)| {
+            let other_is_chunk = other.kind == SourceKind::Chunk;
+            shingles.is_same(its)
+                || (!is_chunk && other_is_chunk && shingles.is_in(its))
+                || (is_chunk && !other_is_chunk && its.is_in(&shingles))
+        });
+        match same {
+            Some(place) if is_chunk && kept[place].0.kind == SourceKind::Memory => {
+                if accept(&candidate) {
+                    let score = kept[place].0.score;
+                    kept[place] = (candidate.passage, shingles);
+                    kept[place].0.score = score;
+                }
+            }
+            Some(_) => {}
+            None => {
+                if accept(&candidate) {
+                    kept.push((candidate.passage, shingles));
+                }
+            }
+        }
+    }
+    kept.into_iter().map(|(passage, _)| passage).collect()
+}
+
+#[cfg(test)]
+mod tests;
