@@ -89,7 +89,7 @@ pub trait ChatModel: Send + Sync {
     async fn complete(
         &self,
         prompt: &ChatPrompt,
-        on_text: &mut (dyn FnMut(&str) + Send),
+        on_text: &mut (dyn for<'t> FnMut(&'t str) + Send),
     ) -> Result<ChatCompletion, ChatError>;
     /// Whether the last call could reach the provider; `true` before the first.
     fn is_ok(&self) -> bool;
