@@ -36,6 +36,11 @@ impl Endpoint {
         url
     }
 
+    /// Whether the base URL ends in `/v1`.
+    pub(crate) fn ends_in_v1(&self) -> bool {
+        self.url.path().trim_end_matches('/').ends_with("/v1")
+    }
+
     /// Whether the server is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)

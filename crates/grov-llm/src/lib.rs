@@ -2,6 +2,7 @@
 //!
 //! - [`ModelJudge`] asks the model named in [`JudgeSettings`]. Without one, and when a call fails, it answers with the rules
 //!   of [`grov_rules`].
+//! - [`HttpChat`] is a chat model on a server, [`ClaudeCliChat`] one in the user's own installed client.
 //! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
 //! - [`ProviderClient`] calls a provider of routing, to set it up.
 //! - [`list_price`] is the price of a known model's tokens.
@@ -12,6 +13,7 @@
 
 mod answer;
 mod breaker;
+mod chat;
 mod embed;
 mod endpoint;
 mod judge;
@@ -28,6 +30,7 @@ mod singleflight;
 mod spending;
 mod status;
 
+pub use chat::{ChatApi, ClaudeCliChat, ClaudeCliSettings, DEFAULT_CHAT_TIMEOUT, HttpChat, HttpChatSettings};
 pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder, StaticModelError};
 pub use judge::ModelJudge;
 pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse};

@@ -6,7 +6,7 @@ pub(crate) mod transport;
 
 pub(crate) use anthropic::Anthropic;
 pub(crate) use openai::OpenAi;
-pub(crate) use transport::{Reply, Transport};
+pub(crate) use transport::{Incoming, Reply, Transport};
 
 use crate::request::ModelRequest;
 use async_trait::async_trait;
@@ -128,14 +128,14 @@ impl ModelError {
 
 /// The output formats of a provider, best first, and the best one that the server has not refused.
 #[derive(Debug)]
-struct FormatFallback {
+pub(crate) struct FormatFallback {
     formats: &'static [OutputFormat],
     used: AtomicU8,
 }
 
 /// How JSON output is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// With a schema that the server enforces.
     Schema,
     /// As a JSON object of any shape.
@@ -145,7 +145,7 @@ enum OutputFormat {
 }
 
 impl FormatFallback {
-    fn new(formats: &'static [OutputFormat]) -> Self {
+    pub(crate) fn new(formats: &'static [OutputFormat]) -> Self {
         Self {
             formats,
             used: AtomicU8::new(0),
@@ -153,7 +153,7 @@ impl FormatFallback {
     }
 
     /// The index and value of the format to use now.
-    fn current(&self) -> (u8, OutputFormat) {
+    pub(crate) fn current(&self) -> (u8, OutputFormat) {
         let index = self.used.load(Ordering::Relaxed);
         let format = self.formats.get(usize::from(index)).copied();
         (index, format.unwrap_or(OutputFormat::Prompt))
@@ -161,7 +161,7 @@ impl FormatFallback {
 
     /// Records that the server answered 400 to a request with format `index`. Returns whether there is another format to try; if
     /// not, the format was not the cause, and the best one is used again.
-    fn refused(&self, index: u8) -> bool {
+    pub(crate) fn refused(&self, index: u8) -> bool {
         let next = index + 1;
         let more = usize::from(next) < self.formats.len();
         let _ = self.used.compare_exchange(

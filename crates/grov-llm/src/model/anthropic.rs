@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 /// The vendor's base URL.
 pub(crate) const BASE_URL: &str = "https://api.anthropic.com";
 
+/// The header that goes with a schema.
+pub(crate) const STRUCTURED_OUTPUT: (&str, &str) = ("anthropic-beta", "structured-outputs-2025-12-15");
+
 /// A model with the Messages API.
 pub(crate) struct Anthropic {
     transport: Transport,
@@ -60,8 +63,7 @@ impl Model for Anthropic {
     async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
         let (index, format) = self.formats.current();
         // The API refuses the header without the field and vice versa.
-        let beta =
-            (format == OutputFormat::Schema).then_some(("anthropic-beta", "structured-outputs-2025-12-15"));
+        let beta = (format == OutputFormat::Schema).then_some(STRUCTURED_OUTPUT);
         let reply = self
             .transport
             .post("v1/messages", &self.body(request, format), beta)
@@ -75,7 +77,7 @@ impl Model for Anthropic {
 }
 
 /// The schema without `maxItems`, which structured output refuses with a 400.
-fn without_bounds(schema: &Value) -> Value {
+pub(crate) fn without_bounds(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => fields
             .iter()
@@ -86,7 +88,7 @@ fn without_bounds(schema: &Value) -> Value {
     }
 }
 
-fn read(message: &Value) -> Result<Completion, ModelError> {
+pub(crate) fn read(message: &Value) -> Result<Completion, ModelError> {
     let blocks = message
         .get("content")
         .and_then(Value::as_array)
@@ -96,19 +98,23 @@ fn read(message: &Value) -> Result<Completion, ModelError> {
         .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
         .filter_map(|block| block.get("text")?.as_str())
         .collect();
-    let stop = match message.get("stop_reason").and_then(Value::as_str) {
-        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-        Some("refusal") => Stop::Refusal,
-        _ => Stop::End,
-    };
     Ok(Completion {
         text,
         usage: message.get("usage").and_then(usage),
-        stop,
+        stop: stop(message.get("stop_reason").and_then(Value::as_str)),
     })
 }
 
-fn usage(usage: &Value) -> Option<TokenUsage> {
+/// What a `stop_reason` means.
+pub(crate) fn stop(reason: Option<&str>) -> Stop {
+    match reason {
+        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+        Some("refusal") => Stop::Refusal,
+        _ => Stop::End,
+    }
+}
+
+pub(crate) fn usage(usage: &Value) -> Option<TokenUsage> {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let written = |name: &str| usage.get("cache_creation")?.get(name)?.as_u64();
     Some(TokenUsage {

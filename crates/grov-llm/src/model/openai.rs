@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 /// The vendor's base URL.
 pub(crate) const BASE_URL: &str = "https://api.openai.com";
 
-const VENDOR_HOST: &str = "api.openai.com";
+/// The host of the vendor's API.
+pub(crate) const VENDOR_HOST: &str = "api.openai.com";
 
 /// A model with `/v1/chat/completions`.
 pub(crate) struct OpenAi {
@@ -90,7 +91,7 @@ impl Model for OpenAi {
     }
 }
 
-fn read(body: &Value) -> Result<Completion, ModelError> {
+pub(crate) fn read(body: &Value) -> Result<Completion, ModelError> {
     let choice = body
         .pointer("/choices/0")
         .ok_or_else(|| ModelError::Broken("it has no `choices`".to_owned()))?;
@@ -100,9 +101,7 @@ fn read(body: &Value) -> Result<Completion, ModelError> {
     let refused = message.get("refusal").is_some_and(Value::is_string);
     let stop = match choice.get("finish_reason").and_then(Value::as_str) {
         _ if refused => Stop::Refusal,
-        Some("length") => Stop::Length,
-        Some("content_filter") => Stop::Refusal,
-        _ => Stop::End,
+        reason => stop(reason),
     };
     Ok(Completion {
         text: message
@@ -115,8 +114,17 @@ fn read(body: &Value) -> Result<Completion, ModelError> {
     })
 }
 
+/// What a `finish_reason` means.
+pub(crate) fn stop(reason: Option<&str>) -> Stop {
+    match reason {
+        Some("length") => Stop::Length,
+        Some("content_filter") => Stop::Refusal,
+        _ => Stop::End,
+    }
+}
+
 /// Cached tokens are part of `prompt_tokens` here; they are counted separately.
-fn usage(usage: &Value) -> Option<TokenUsage> {
+pub(crate) fn usage(usage: &Value) -> Option<TokenUsage> {
     let prompt = usage.get("prompt_tokens")?.as_u64()?;
     let cached = usage
         .pointer("/prompt_tokens_details/cached_tokens")

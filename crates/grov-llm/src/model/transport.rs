@@ -6,7 +6,7 @@ use crate::endpoint::{self, Endpoint};
 use bytes::Bytes;
 use grov_domain::{Clock, SystemClock};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Url};
+use reqwest::{Client, Response, Url};
 use rustls_platform_verifier::BuilderVerifierExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,6 +24,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The beginning of the media type of an event stream.
+const EVENT_STREAM: &str = "text/event-stream";
+
 /// Asks a Grov proxy in front of a local server not to process the call.
 const BYPASS: HeaderName = HeaderName::from_static("x-grov-bypass");
 
@@ -36,6 +39,18 @@ pub(crate) struct Transport {
     max_response_bytes: usize,
     /// Created by the first call: loading the system's certificates costs time and memory.
     client: OnceCell<Client>,
+}
+
+/// A response whose body arrives in parts.
+pub(crate) struct Incoming {
+    /// Without the body.
+    reply: Reply,
+    /// Whether the body is an event stream.
+    pub(crate) is_event_stream: bool,
+    response: Response,
+    max_bytes: usize,
+    /// Bytes of the body so far.
+    read: usize,
 }
 
 /// A complete response.
@@ -98,6 +113,16 @@ impl Transport {
         body: &Value,
         header: Option<(&'static str, &'static str)>,
     ) -> Result<Reply, ModelError> {
+        self.send(path, body, header).await?.whole().await
+    }
+
+    /// Like [`Transport::post`], and reads only the head of the response.
+    pub(crate) async fn send(
+        &self,
+        path: &str,
+        body: &Value,
+        header: Option<(&'static str, &'static str)>,
+    ) -> Result<Incoming, ModelError> {
         for url in std::iter::once(self.endpoint.url()).chain(self.proxy.as_ref()) {
             if let Some(listener) = endpoint::resolves_to_own(url, &self.own_listeners).await {
                 return Err(ModelError::OwnListener(listener));
@@ -118,7 +143,7 @@ impl Transport {
             .body(body.to_string())
             .send()
             .await;
-        let mut response = sent.map_err(|error| {
+        let response = sent.map_err(|error| {
             let connecting = error.is_connect();
             let reason = with_causes(&error.without_url());
             if connecting {
@@ -128,17 +153,24 @@ impl Transport {
             }
         })?;
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-        let mut reply = Reply {
+        let reply = Reply {
             status: response.status().as_u16(),
             retry_after: header("retry-after").and_then(|text| retry_after(text, SystemClock.now())),
             may_retry: header("x-should-retry") != Some("false"),
             body: Vec::new(),
         };
-        let broken = |error: reqwest::Error| ModelError::Broken(with_causes(&error.without_url()));
-        while let Some(chunk) = response.chunk().await.map_err(broken)? {
-            reply.push(&chunk, self.max_response_bytes)?;
-        }
-        Ok(reply)
+        let is_event_stream = header("content-type").is_some_and(|kind| {
+            let kind = kind.trim_start().as_bytes();
+            kind.len() >= EVENT_STREAM.len()
+                && kind[..EVENT_STREAM.len()].eq_ignore_ascii_case(EVENT_STREAM.as_bytes())
+        });
+        Ok(Incoming {
+            reply,
+            is_event_stream,
+            response,
+            max_bytes: self.max_response_bytes,
+            read: 0,
+        })
     }
 
     async fn client(&self) -> Result<Client, ClientError> {
@@ -154,13 +186,37 @@ impl Transport {
     }
 }
 
-impl Reply {
-    fn push(&mut self, chunk: &Bytes, max: usize) -> Result<(), ModelError> {
-        if self.body.len() + chunk.len() > max {
+impl Incoming {
+    /// The status.
+    pub(crate) fn status(&self) -> u16 {
+        self.reply.status
+    }
+
+    /// The next part of the body; `None` at its end.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
+        let broken = |error: reqwest::Error| ModelError::Broken(with_causes(&error.without_url()));
+        let chunk = self.response.chunk().await.map_err(broken)?;
+        self.read += chunk.as_ref().map_or(0, Bytes::len);
+        if self.read > self.max_bytes {
+            let max = self.max_bytes;
             return Err(ModelError::Broken(format!("it is longer than {max} bytes")));
         }
-        self.body.extend_from_slice(chunk);
-        Ok(())
+        Ok(chunk)
+    }
+
+    /// The whole response.
+    pub(crate) async fn whole(mut self) -> Result<Reply, ModelError> {
+        while let Some(chunk) = self.chunk().await? {
+            self.reply.body.extend_from_slice(&chunk);
+        }
+        Ok(self.reply)
+    }
+}
+
+impl Reply {
+    /// Whether the body contains this text.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        String::from_utf8_lossy(&self.body).contains(text)
     }
 
     /// The body as JSON.
@@ -323,17 +379,6 @@ mod tests {
         ] {
             assert_eq!(reply(body).error_kind(), "no reason given");
         }
-    }
-
-    #[test]
-    fn endless_responses_are_not_read() {
-        let mut reply = reply("");
-        let chunk = Bytes::from(vec![b'x'; MAX_RESPONSE_BYTES]);
-        assert!(reply.push(&chunk, MAX_RESPONSE_BYTES).is_ok());
-        assert!(matches!(
-            reply.push(&Bytes::from_static(b"x"), MAX_RESPONSE_BYTES),
-            Err(ModelError::Broken(_))
-        ));
     }
 
     fn to(base: &str, proxy: Option<&str>) -> Result<Transport, SetupError> {

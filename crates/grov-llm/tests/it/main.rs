@@ -1,6 +1,8 @@
-//! The judge and the embedder with a real server on a socket.
+//! The judge, the embedder and the chat models with a real server on a socket or a real process.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod chat;
+mod claude_cli;
 mod embeddings;
 mod ledger;
 mod provider_client;

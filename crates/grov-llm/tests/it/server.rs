@@ -11,6 +11,8 @@ use tokio::task::JoinHandle;
 pub(crate) enum Line {
     /// Answers with this status, these header lines (each ending in CRLF) and this body.
     Reply(u16, &'static str, String),
+    /// Sends an event stream in these parts, and closes the connection.
+    Stream(Vec<String>),
     /// Announces a longer body than it sends, and closes the connection.
     Broken,
     /// Never answers.
@@ -57,6 +59,16 @@ impl Server {
                             body.len()
                         );
                         let _ = stream.write_all(answer.as_bytes()).await;
+                    }
+                    Line::Stream(parts) => {
+                        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
+                                    connection: close\r\n\r\n";
+                        let _ = stream.write_all(head.as_bytes()).await;
+                        for part in parts {
+                            let _ = stream.write_all(part.as_bytes()).await;
+                            let _ = stream.flush().await;
+                            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+                        }
                     }
                     Line::Broken => {
                         let _ = stream
