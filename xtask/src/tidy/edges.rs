@@ -20,6 +20,8 @@ enum Layer {
     HookEdge,
     /// Read models of stored data.
     Query,
+    /// The requests of the agent service's clients.
+    ServiceEdge,
     /// Answers hooks, for the programs that run them.
     HookPath,
     /// Wires the others together and has an exit code.
@@ -90,6 +92,42 @@ const CRATES: &[Crate] = &[
         name: "grov-session",
         layer: Layer::Pure,
         must_not_use: &["grov-wire", "grov-actions", "grov-rules"],
+    },
+    Crate {
+        name: "grov-agent",
+        layer: Layer::Pure,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-route",
+            "grov-session",
+        ],
+    },
+    Crate {
+        name: "grov-agent-store",
+        layer: Layer::Effects,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-route",
+            "grov-session",
+        ],
+    },
+    Crate {
+        name: "grov-agent-http",
+        layer: Layer::ServiceEdge,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-route",
+            "grov-session",
+        ],
     },
     Crate {
         name: "grov-runtime",
@@ -170,6 +208,22 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-sim", "grov-hooks"],
     },
     Crate {
+        name: "grov-agentd",
+        layer: Layer::Binary,
+        // It shares the runtime, the providers and the domain with the other programs, not their paths.
+        must_not_use: &[
+            "grov-sim",
+            "grov-hooks",
+            "grov-drift",
+            "grov-proxy-core",
+            "grov-live",
+            "grov-drift-proxy",
+            "grov-route-proxy",
+            "grov-store",
+            "grov-query",
+        ],
+    },
+    Crate {
         name: "grov-cli",
         layer: Layer::Binary,
         must_not_use: &[],
@@ -200,27 +254,32 @@ const CRATES: &[Crate] = &[
 const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     (
         &["sqlx"],
-        &["grov-store"],
-        "SQL stays under grov-store, which implements the ports of grov-domain",
+        &["grov-store", "grov-agent-store"],
+        "SQL stays in the crates that implement the store ports",
     ),
     (
         &["hyper", "hyper-util"],
-        &["grov-proxy-core", "grov-sim"],
-        "HTTP stays in the proxy and the simulated upstream",
+        &["grov-proxy-core", "grov-sim", "grov-agent-http"],
+        "HTTP is served by the proxy, the simulated upstream and the agent service's edge",
+    ),
+    (
+        &["axum", "utoipa-swagger-ui"],
+        &["grov-agent-http"],
+        "routes of the agent service stay at its edge",
     ),
     (
         &["reqwest"],
-        &["grov-llm"],
-        "calls of our own are made in grov-llm alone, with its budget and ledger",
+        &["grov-llm", "grov-agentd"],
+        "calls to models are made in grov-llm alone; the agent service posts its webhook",
     ),
     (
         &["anyhow"],
-        &["grov-cli", "grov-proxyd", "grov-tests", "xtask"],
+        &["grov-agentd", "grov-cli", "grov-proxyd", "grov-tests", "xtask"],
         "libraries name their errors; only programs may erase them",
     ),
     (
         &["clap", "clap_complete"],
-        &["grov-cli", "grov-proxyd", "grov-sim"],
+        &["grov-agentd", "grov-cli", "grov-proxyd", "grov-sim"],
         "command lines belong to the binaries",
     ),
 ];
@@ -231,6 +290,7 @@ const IO_LIBRARIES: &[&str] = &[
     "hyper",
     "hyper-util",
     "sqlx",
+    "axum",
     "reqwest",
     "rustls",
     "tokio-rustls",
@@ -255,7 +315,8 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
     let allowed = match from.layer {
         Layer::Pure => to.layer == Layer::Pure,
         // Effects crates are connected only through ports, in a binary.
-        Layer::Effects => to.layer == Layer::Pure,
+        // So are they and the service's edge.
+        Layer::Effects | Layer::ServiceEdge => to.layer == Layer::Pure,
         // The wall: crates of the proxy path and crates of the hook path must not depend on each other.
         Layer::ProxyEdge | Layer::HookEdge => {
             matches!(to.layer, Layer::Pure | Layer::Effects)
@@ -369,6 +430,9 @@ mod tests {
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
             ("grov-tests", "grov-store"),
+            ("grov-agent-http", "grov-agent"),
+            ("grov-agent-store", "grov-agent"),
+            ("grov-agentd", "grov-llm"),
         ] {
             assert_eq!(findings(from, to, false), [], "{from} -> {to}");
         }
@@ -418,6 +482,11 @@ mod tests {
             ("grov-proxyd", "grov-tests"),
             ("grov-cli", "grov-proxyd"),
             ("xtask", "grov-domain"),
+            ("grov-agent", "grov-agent-store"),
+            ("grov-agent-http", "grov-agent-store"),
+            ("grov-agent-store", "grov-runtime"),
+            ("grov-agentd", "grov-store"),
+            ("grov-proxy-core", "grov-agent"),
         ] {
             assert_eq!(findings(from, to, false).len(), 1, "{from} -> {to}");
         }
@@ -438,6 +507,8 @@ mod tests {
             ("grov-store", "anyhow"),
             ("grov-runtime", "clap"),
             ("grov-wire", "tokio"),
+            ("grov-agentd", "axum"),
+            ("grov-agent", "axum"),
         ] {
             assert_eq!(findings(from, library, false).len(), 1, "{from} -> {library}");
         }

@@ -2,18 +2,20 @@
 
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters, media_type};
-use crate::problem::{Code, Problem, ProblemBody};
+use crate::problem::{Problem, ProblemBody};
 use crate::service::Service;
 use axum::Json as Answer;
 use axum::extract::multipart::MultipartError;
 use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use grov_agent::{
-    Category, Chunk, Document, DocumentId, DocumentStatus, KeyRole, ProjectId, StoredDocument, Upload,
+    Category, Chunk, Document, DocumentId, DocumentStatus, KeyRole, Prepared, ProjectId, StoredDocument,
+    Upload,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// The longest title in bytes.
@@ -190,13 +192,8 @@ pub(crate) async fn upload(
     let project = service.project(&caller, project).await?;
     caller.needs(KeyRole::Agent)?;
     let upload = Parts::read(request, &service).await?.upload(project.id)?;
-    let ingested = service.parts.ingestor.ingest(upload).await?;
-    keep(
-        &service,
-        ingested.stored.document.sha256.clone(),
-        ingested.content,
-    )
-    .await?;
+    let prepared = prepared(&service, upload).await?;
+    let ingested = service.parts.ingestor.store(prepared).await?;
     if !ingested.stored.unchanged {
         service.metrics.documents.inc();
         (service.parts.on_texts)();
@@ -205,18 +202,28 @@ pub(crate) async fn upload(
     Ok((StatusCode::CREATED, answer).into_response())
 }
 
-/// Keeps the file of a document.
-async fn keep(service: &Service, sha256: String, content: Vec<u8>) -> Result<(), Problem> {
+/// Prepares a document and keeps its file, before the database knows of it: a file without a document is removed later, and a
+/// document without its file does not exist.
+async fn prepared(service: &Service, upload: Upload) -> Result<Prepared, Problem> {
     let uploads = service.parts.uploads.clone();
-    let kept = tokio::task::spawn_blocking(move || uploads.keep(&sha256, &content)).await;
-    let error = match kept {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(error)) => error.to_string(),
-        Err(error) => error.to_string(),
+    let now = service.now();
+    let work = move || -> Result<Prepared, Problem> {
+        let prepared = grov_agent::prepare(&upload, now)?;
+        uploads
+            .keep(&prepared.document.sha256, &prepared.content)
+            .map_err(|error| {
+                tracing::error!(%error, "an upload could not be kept");
+                let detail = "the file could not be written to the upload directory; nothing was stored";
+                Problem::unavailable(detail).retry_after(Duration::from_secs(30))
+            })?;
+        Ok(prepared)
     };
-    tracing::error!(error, "an upload could not be kept");
-    let detail = "the file could not be written to the upload directory; nothing was stored";
-    Err(Problem::new(Code::Unavailable, detail).retry_after(std::time::Duration::from_secs(30)))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        service.metrics.fault("panic");
+        Err(Problem::unavailable(
+            "the document could not be read, by a bug of the service; nothing was stored",
+        ))
+    })
 }
 
 /// Lists the documents of a project.
