@@ -1,0 +1,275 @@
+//! Opening a database, and the connections to it.
+
+use crate::dialect::Dialect;
+use crate::error::failed;
+use crate::files::{self, InUse};
+use crate::schema;
+use crate::work::{Work, args};
+use async_trait::async_trait;
+use grov_agent::{AgentStore, AgentStoreError, DatabaseHealth};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{Any, AnyConnection, AnyPool, ConnectOptions, Connection};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::AtomicI64;
+use std::time::{Duration, Instant};
+
+/// How a database is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseOptions {
+    /// The most connections to PostgreSQL, or that read SQLite. Default 16.
+    pub connections: u32,
+    /// How long a call waits for a free connection, and SQLite for another process that writes. Default 10 s.
+    pub wait: Duration,
+    /// How long opening waits for another process that opens, migrates or restores the database. Default 60 s.
+    pub migration_wait: Duration,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self {
+            connections: 16,
+            wait: Duration::from_secs(10),
+            migration_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The store of the agent service, on SQLite or PostgreSQL.
+///
+/// On SQLite one connection writes and others read. Several processes may open the same database.
+#[derive(Debug)]
+pub struct AgentDatabase {
+    readers: AnyPool,
+    writers: AnyPool,
+    pub(crate) dialect: Dialect,
+    /// The file of a SQLite database.
+    pub(crate) path: Option<PathBuf>,
+    /// Tells other processes that this SQLite database is open.
+    _in_use: Option<InUse>,
+    /// All entries with smaller numbers have an embedding of the model that was asked for last.
+    pub(crate) embedded_below: AtomicI64,
+}
+
+/// Rolls back by itself if it is dropped.
+const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
+const BEGIN_READ: &str = "BEGIN";
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// Settings of each connection to SQLite. A commit survives the death of the process without a sync of the disk;
+/// deleted content is overwritten.
+const SQLITE_SETTINGS: &str = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
+     PRAGMA secure_delete = FAST; PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -8192; ";
+
+/// Settings of each connection to PostgreSQL. The tables have a schema of their own, so that they do not meet others.
+const POSTGRES_SETTINGS: &str = "SELECT set_config('search_path', concat_ws(',', 'grov_agent', current_setting('search_path'), \
+     (SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
+     WHERE e.extname = 'vector')), false); \
+     SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'";
+
+impl AgentDatabase {
+    /// Opens `sqlite:PATH` or `postgresql://…`, creates what is missing and migrates an older schema.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentStoreError::NewerSchema`] if a newer version wrote the database, [`AgentStoreError::NotWritable`] if it cannot
+    /// be created or written, [`AgentStoreError::Unavailable`] if it cannot be reached or another process holds it,
+    /// [`AgentStoreError::Other`] if the URL is not one of these or PostgreSQL has no pgvector.
+    pub async fn open(url: &str, options: &DatabaseOptions) -> Result<Self, AgentStoreError> {
+        sqlx::any::install_default_drivers();
+        if let Some(path) = sqlite_path(url) {
+            return Self::open_sqlite(Path::new(path), options).await;
+        }
+        if url.starts_with("postgresql://") || url.starts_with("postgres://") {
+            return Self::open_postgres(url, options).await;
+        }
+        // The URL may hold a password, so it is not repeated.
+        Err(AgentStoreError::Other(
+            "DATABASE_URL is neither sqlite:PATH nor postgresql://USER:PASSWORD@HOST/DATABASE".to_owned(),
+        ))
+    }
+
+    async fn open_sqlite(path: &Path, options: &DatabaseOptions) -> Result<Self, AgentStoreError> {
+        let path = std::path::absolute(path).map_err(|error| files::not_writable(path, &error))?;
+        files::create_private(&path)?;
+        let in_use = InUse::wait(&path, options.migration_wait).await?;
+        let connect = sqlite_options(&path, "rw")?;
+        let mut first = connect.connect().await.map_err(failed)?;
+        prepare_sqlite(&mut first, options).await?;
+        first.close().await.map_err(failed)?;
+        let settings = format!(
+            "{SQLITE_SETTINGS}PRAGMA busy_timeout = {}",
+            options.wait.as_millis()
+        );
+        let writers = pool(1, options, settings.clone())
+            .connect_with(connect.clone())
+            .await;
+        let readers = pool(options.connections, options, settings).connect_lazy_with(connect);
+        Ok(Self {
+            readers,
+            writers: writers.map_err(failed)?,
+            dialect: Dialect::Sqlite,
+            path: Some(path),
+            _in_use: Some(in_use),
+            embedded_below: AtomicI64::new(0),
+        })
+    }
+
+    async fn open_postgres(url: &str, options: &DatabaseOptions) -> Result<Self, AgentStoreError> {
+        let connect = AnyConnectOptions::from_str(url)
+            .map_err(|error| AgentStoreError::Other(format!("DATABASE_URL cannot be read: {error}")))?
+            .disable_statement_logging();
+        let pool = pool(options.connections, options, POSTGRES_SETTINGS.to_owned())
+            .connect_with(connect)
+            .await
+            .map_err(failed)?;
+        let mut connection = pool.acquire().await.map_err(failed)?;
+        schema::migrate_postgres(&mut connection).await?;
+        drop(connection);
+        Ok(Self {
+            readers: pool.clone(),
+            writers: pool,
+            dialect: Dialect::Postgres,
+            path: None,
+            _in_use: None,
+            embedded_below: AtomicI64::new(0),
+        })
+    }
+
+    /// A connection for statements that read, each for itself.
+    pub(crate) async fn read(&self) -> Result<Work, AgentStoreError> {
+        let connection = self.readers.acquire().await.map_err(failed)?;
+        Ok(Work::plain(connection, self.dialect))
+    }
+
+    /// A transaction whose statements read the same state.
+    pub(crate) async fn snapshot(&self) -> Result<Work, AgentStoreError> {
+        let begin = self.dialect.pick(BEGIN_READ, BEGIN_SNAPSHOT);
+        let transaction = self.readers.begin_with(begin).await.map_err(failed)?;
+        Ok(Work::transaction(transaction, self.dialect))
+    }
+
+    /// A transaction that writes.
+    pub(crate) async fn write(&self) -> Result<Work, AgentStoreError> {
+        let begin = self.dialect.pick(BEGIN_WRITE, BEGIN_READ);
+        let transaction = self.writers.begin_with(begin).await.map_err(failed)?;
+        Ok(Work::transaction(transaction, self.dialect))
+    }
+}
+
+#[async_trait]
+impl AgentStore for AgentDatabase {
+    async fn health(&self) -> DatabaseHealth {
+        let ask = async { self.read().await?.one("SELECT 1 AS one", args![]).await };
+        let answered = tokio::time::timeout(Duration::from_millis(900), ask).await;
+        DatabaseHealth {
+            kind: self.dialect.pick("sqlite", "postgresql"),
+            vectors: self.dialect.pick("sqlite", "pgvector"),
+            is_ok: matches!(answered, Ok(Ok(Some(_)))),
+        }
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writers.close().await;
+    }
+}
+
+/// The path of `sqlite:PATH` or `sqlite://PATH`.
+fn sqlite_path(url: &str) -> Option<&str> {
+    let path = url.strip_prefix("sqlite:")?;
+    Some(path.strip_prefix("//").unwrap_or(path))
+}
+
+/// How to connect to the SQLite database at an absolute path.
+pub(crate) fn sqlite_options(path: &Path, mode: &str) -> Result<AnyConnectOptions, AgentStoreError> {
+    let path = path.to_str().ok_or_else(|| {
+        AgentStoreError::Other(format!(
+            "the path {} is not UTF-8; use another one",
+            path.display()
+        ))
+    })?;
+    // A URL is the only way to name it, and a path may have characters that a URL gives a meaning.
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                encoded.push(char::from(byte));
+            }
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    let url = format!("sqlite://{encoded}?mode={mode}");
+    let options = AnyConnectOptions::from_str(&url).map_err(failed)?;
+    Ok(options.disable_statement_logging())
+}
+
+fn pool(most: u32, options: &DatabaseOptions, settings: String) -> sqlx::pool::PoolOptions<Any> {
+    AnyPoolOptions::new()
+        .max_connections(most.max(1))
+        .acquire_timeout(options.wait)
+        .after_connect(move |connection: &mut AnyConnection, _| {
+            let settings = settings.clone();
+            Box::pin(async move {
+                sqlx::raw_sql(sqlx::AssertSqlSafe(settings))
+                    .execute(connection)
+                    .await
+                    .map(drop)
+            })
+        })
+}
+
+/// Switches a new database to a write-ahead log and migrates it. Waits for other processes that do the same.
+async fn prepare_sqlite(
+    connection: &mut AnyConnection,
+    options: &DatabaseOptions,
+) -> Result<(), AgentStoreError> {
+    let start = Instant::now();
+    loop {
+        match schema::migrate_sqlite(connection).await {
+            // SQLite does not wait by itself when it switches to the log.
+            Err(AgentStoreError::Unavailable(_)) if start.elapsed() < options.migration_wait => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_sqlite_url_are_understood() {
+        assert_eq!(sqlite_path("sqlite:agent.db"), Some("agent.db"));
+        assert_eq!(
+            sqlite_path("sqlite:///var/lib/agent.db"),
+            Some("/var/lib/agent.db")
+        );
+        assert_eq!(sqlite_path("postgresql://localhost/x"), None);
+    }
+
+    #[tokio::test]
+    async fn a_path_with_characters_of_a_url_is_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b?c#d%41 é.db");
+        let url = format!("sqlite:{}", path.display());
+        let database = AgentDatabase::open(&url, &DatabaseOptions::default())
+            .await
+            .unwrap();
+        assert!(database.health().await.is_ok);
+        assert!(path.is_file());
+        database.close().await;
+        assert!(!database.health().await.is_ok);
+    }
+
+    #[tokio::test]
+    async fn an_error_about_the_url_does_not_repeat_it() {
+        let url = "mysql://root:hunter2@localhost/x";
+        let error = AgentDatabase::open(url, &DatabaseOptions::default())
+            .await
+            .unwrap_err();
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Maps the errors of a database to those of the port.
+
+use grov_agent::AgentStoreError;
+use sqlx::error::{DatabaseError, ErrorKind};
+
+/// Primary result codes of SQLite (the low byte of an extended code), from <https://sqlite.org/rescode.html>.
+mod sqlite {
+    pub(super) const PERM: i32 = 3;
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const READONLY: i32 = 8;
+    pub(super) const IOERR: i32 = 10;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CANTOPEN: i32 = 14;
+}
+
+/// The length of a code of PostgreSQL; those of SQLite are shorter.
+const SQLSTATE_LENGTH: usize = 5;
+
+/// Turns an error of the driver into one of the port.
+pub(crate) fn failed(error: sqlx::Error) -> AgentStoreError {
+    match &error {
+        sqlx::Error::Database(database) => of_database(database.as_ref()),
+        sqlx::Error::PoolTimedOut => AgentStoreError::Unavailable(
+            "no connection became free in time; raise the pool size or try again".to_owned(),
+        ),
+        sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
+            AgentStoreError::Unavailable(format!("{error}; the service is stopping"))
+        }
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => {
+            AgentStoreError::Unavailable(format!("the connection was lost: {error}"))
+        }
+        sqlx::Error::Tls(_) => AgentStoreError::Unavailable(format!(
+            "no encrypted connection: {error}; check `sslmode` in DATABASE_URL and the server's certificate"
+        )),
+        _ => AgentStoreError::Other(error.to_string()),
+    }
+}
+
+fn of_database(error: &dyn DatabaseError) -> AgentStoreError {
+    let message = error.message().to_owned();
+    match error.kind() {
+        // Every foreign key of the schema leads to something that the caller named.
+        ErrorKind::ForeignKeyViolation => {
+            return AgentStoreError::NotFound("project, or it was deleted meanwhile");
+        }
+        ErrorKind::UniqueViolation => {
+            return AgentStoreError::Conflict(format!("this exists already ({message})"));
+        }
+        _ => {}
+    }
+    let code = error.code().unwrap_or_default();
+    if code.len() == SQLSTATE_LENGTH {
+        return of_postgres(&code, message);
+    }
+    match code.parse::<i32>().unwrap_or_default() & 0xff {
+        sqlite::BUSY | sqlite::LOCKED => {
+            AgentStoreError::Unavailable(format!("{message}; another process is writing"))
+        }
+        sqlite::FULL => AgentStoreError::NotWritable(format!("{message}; free some space")),
+        sqlite::READONLY | sqlite::PERM | sqlite::CANTOPEN | sqlite::IOERR => AgentStoreError::NotWritable(
+            format!("{message}; check the permissions of the file and its directory, and the disk"),
+        ),
+        _ => AgentStoreError::Other(message),
+    }
+}
+
+/// Codes from <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn of_postgres(code: &str, message: String) -> AgentStoreError {
+    match code {
+        // Connection lost; shutdown, crash, start; too many connections; a lock that was not to be had; deadlock.
+        "57P01" | "57P02" | "57P03" | "53300" | "55P03" | "40001" | "40P01" | "25P03" => {
+            AgentStoreError::Unavailable(message)
+        }
+        "53100" => AgentStoreError::NotWritable(format!("{message}; free some space on the database server")),
+        "25006" => AgentStoreError::NotWritable(format!(
+            "{message}; DATABASE_URL leads to a server that only reads, such as a standby"
+        )),
+        "42501" => {
+            AgentStoreError::NotWritable(format!("{message}; grant the role of DATABASE_URL what it needs"))
+        }
+        _ if code.starts_with("08") => AgentStoreError::Unavailable(message),
+        _ => AgentStoreError::Other(format!("{message} (SQLSTATE {code})")),
+    }
+}

@@ -1,0 +1,280 @@
+//! Search by words and by vectors.
+
+use crate::AgentDatabase;
+use crate::column::Columns;
+use crate::dialect::Dialect;
+use crate::index_words::{EntryKind, question_words, scope_word};
+use crate::memory_rows;
+use crate::models;
+use crate::vectors;
+use crate::work::{Arg, Work, args, micros};
+use async_trait::async_trait;
+use grov_agent::{
+    AgentStoreError, Embeddable, EmbeddedShare, FoundChunk, FoundItem, SearchBy, SearchScope, SearchStore,
+};
+use grov_domain::Embedding;
+use grov_redact::Redacted;
+use sqlx::any::AnyRow;
+use std::collections::HashMap;
+
+/// The most results of a search, whatever is asked for.
+const MOST_RESULTS: u32 = 1_000;
+
+/// Items that a search finds. Parameter `$3` is the time.
+const IN_FORCE: &str = "EXISTS (SELECT 1 FROM memory_items m WHERE m.id = e.item_id \
+     AND m.status IN ('accepted', 'active') AND m.superseded_by IS NULL \
+     AND (m.expires_at IS NULL OR m.expires_at > $3))";
+
+/// An entry and its score.
+pub(crate) type Ranked = (i64, f64);
+
+/// What may be found, as text and values of a statement.
+pub(crate) struct Bounds {
+    pub(crate) kind: EntryKind,
+    /// The names of the categories or types as a JSON array; `None` for all.
+    pub(crate) labels: Option<String>,
+    pub(crate) now: i64,
+    pub(crate) limit: u32,
+}
+
+impl Bounds {
+    fn of(kind: EntryKind, scope: &SearchScope<'_>) -> Self {
+        let names: Vec<&str> = match kind {
+            EntryKind::Chunk => scope
+                .filter
+                .categories
+                .iter()
+                .map(|category| category.as_str())
+                .collect(),
+            EntryKind::Item => scope.filter.types.iter().map(|kind| kind.as_str()).collect(),
+        };
+        Self {
+            kind,
+            labels: (!names.is_empty()).then(|| serde_json::Value::from(names).to_string()),
+            now: micros(scope.now),
+            limit: scope.limit.min(MOST_RESULTS),
+        }
+    }
+
+    /// Conditions on an entry `e`. Parameters `$2` and `$3` are [`Bounds::args`]; each form of the statement uses both.
+    pub(crate) fn conditions(&self, dialect: Dialect) -> String {
+        let labels = match &self.labels {
+            Some(_) => dialect.is_in("e.label", 2),
+            None => dialect.pick("$2 IS NULL", "$2::text IS NULL").to_owned(),
+        };
+        match self.kind {
+            EntryKind::Chunk => format!("{labels} AND $3 IS NOT NULL"),
+            EntryKind::Item => format!("{labels} AND {IN_FORCE}"),
+        }
+    }
+
+    /// The values of the parameters 2, 3 and 4: labels, time and limit.
+    pub(crate) fn args(&self) -> Vec<Arg> {
+        vec![
+            Arg::Text(self.labels.clone()),
+            Arg::from(self.now),
+            Arg::from(self.limit),
+        ]
+    }
+}
+
+#[async_trait]
+impl SearchStore for AgentDatabase {
+    async fn find_chunks(
+        &self,
+        by: &SearchBy<'_>,
+        scope: &SearchScope<'_>,
+    ) -> Result<Vec<FoundChunk>, AgentStoreError> {
+        let mut work = self.snapshot().await?;
+        let ranked = ranked(&mut work, EntryKind::Chunk, by, scope).await?;
+        let select = format!(
+            "SELECT e.number, c.*, d.title, d.category, d.updated_at FROM entries e \
+             JOIN chunks c ON c.id = e.chunk_id JOIN documents d ON d.id = c.document_id WHERE {}",
+            numbers_in(self.dialect)
+        );
+        in_order(&mut work, select, ranked, |row, score| {
+            Ok(FoundChunk {
+                id: row.get_as("id")?,
+                document: row.get_as("document_id")?,
+                title: row.get_as("title")?,
+                category: row.get_as("category")?,
+                updated_at: row.get_as("updated_at")?,
+                heading_path: row.json("heading_path")?,
+                text: row.get_as("text")?,
+                range: row.get_as("range_start")?..row.get_as("range_end")?,
+                score,
+            })
+        })
+        .await
+    }
+
+    async fn find_items(
+        &self,
+        by: &SearchBy<'_>,
+        scope: &SearchScope<'_>,
+    ) -> Result<Vec<FoundItem>, AgentStoreError> {
+        let mut work = self.snapshot().await?;
+        let ranked = ranked(&mut work, EntryKind::Item, by, scope).await?;
+        let select = format!(
+            "SELECT e.number, m.* FROM entries e JOIN memory_items m ON m.id = e.item_id WHERE {}",
+            numbers_in(self.dialect)
+        );
+        in_order(&mut work, select, ranked, |row, score| {
+            memory_rows::item(row).map(|item| FoundItem { item, score })
+        })
+        .await
+    }
+
+    async fn use_model(&self, model: &str, dimension: usize) -> Result<(), AgentStoreError> {
+        models::use_model(self, model, dimension).await
+    }
+
+    async fn models(&self) -> Result<Vec<(String, usize)>, AgentStoreError> {
+        models::all(&mut self.read().await?).await
+    }
+
+    async fn unembedded(
+        &self,
+        model: &str,
+        limit: u32,
+    ) -> Result<Vec<(Embeddable, Redacted)>, AgentStoreError> {
+        models::unembedded(self, model, limit).await
+    }
+
+    async fn store_embeddings(
+        &self,
+        model: &str,
+        embeddings: &[(Embeddable, Option<Embedding>)],
+    ) -> Result<(), AgentStoreError> {
+        models::store(self, model, embeddings).await
+    }
+
+    async fn drop_other_models(&self, model: &str) -> Result<(), AgentStoreError> {
+        models::drop_others(self, model).await
+    }
+
+    async fn embedded_share(&self, model: &str) -> Result<EmbeddedShare, AgentStoreError> {
+        models::share(&mut self.read().await?, model).await
+    }
+}
+
+/// Returns the best entries, best first.
+async fn ranked(
+    work: &mut Work,
+    kind: EntryKind,
+    by: &SearchBy<'_>,
+    scope: &SearchScope<'_>,
+) -> Result<Vec<Ranked>, AgentStoreError> {
+    let bounds = Bounds::of(kind, scope);
+    if bounds.limit == 0 {
+        return Ok(Vec::new());
+    }
+    match by {
+        SearchBy::Vector { model, embedding } => {
+            let Some(model) = models::find(work, model).await? else {
+                return Ok(Vec::new());
+            };
+            if model.dimension != embedding.dimension() {
+                return Ok(Vec::new());
+            }
+            vectors::nearest(work, scope.project, model, embedding, &bounds).await
+        }
+        SearchBy::Words(_) => {
+            let words = question_words(by).unwrap_or_default();
+            if words.is_empty() {
+                return Ok(Vec::new());
+            }
+            let scope = scope_word(scope.project, kind);
+            match work.dialect {
+                Dialect::Sqlite => by_words_sqlite(work, &scope, &words, &bounds).await,
+                Dialect::Postgres => by_words_postgres(work, &scope, &words, &bounds).await,
+            }
+        }
+    }
+}
+
+/// BM25 of FTS5. A word in the title counts three times as much as one in the text, one in a heading twice as much.
+async fn by_words_sqlite(
+    work: &mut Work,
+    scope: &str,
+    words: &[String],
+    bounds: &Bounds,
+) -> Result<Vec<Ranked>, AgentStoreError> {
+    let select = format!(
+        "SELECT e.number, -bm25(entry_words, 0.0, 3.0, 2.0, 1.0) AS score FROM entry_words \
+         JOIN entries e ON e.number = entry_words.rowid WHERE entry_words MATCH $1 AND {} \
+         ORDER BY score DESC, e.number LIMIT $4",
+        bounds.conditions(work.dialect)
+    );
+    let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let matching = format!(
+        "(scope : {scope}) AND ({{title heading body}} : ({}))",
+        any.join(" OR ")
+    );
+    let values = [args![matching], bounds.args()].concat();
+    let rows = work.all(select, values).await?;
+    rows.iter().map(entry_and_score).collect()
+}
+
+/// PostgreSQL's own ranking does not know how rare a word is, so the rank of each word is weighted by its rarity among the
+/// entries that match.
+async fn by_words_postgres(
+    work: &mut Work,
+    scope: &str,
+    words: &[String],
+    bounds: &Bounds,
+) -> Result<Vec<Ranked>, AgentStoreError> {
+    let select = format!(
+        "WITH question AS (SELECT word::tsquery AS word, place FROM \
+             unnest(ARRAY(SELECT jsonb_array_elements_text($5::text::jsonb))) WITH ORDINALITY AS w (word, place)), \
+         matching AS MATERIALIZED (SELECT e.number, e.words FROM entries e \
+             WHERE e.words @@ $1::text::tsquery AND {}), \
+         hits AS MATERIALIZED (SELECT m.number, q.place, \
+             ts_rank('{{0, 0.3, 0.6, 1.0}}', m.words, q.word, 1)::float8 AS weight \
+             FROM matching m JOIN question q ON m.words @@ q.word), \
+         rarity AS (SELECT place, ln(1 + ((SELECT count(*) FROM matching) - count(*) + 0.5) / (count(*) + 0.5))::float8 \
+             + 0.1 AS weight FROM hits GROUP BY place) \
+         SELECT h.number, sum(h.weight * r.weight)::float8 AS score FROM hits h JOIN rarity r USING (place) \
+         GROUP BY h.number ORDER BY score DESC, h.number LIMIT $4",
+        bounds.conditions(work.dialect)
+    );
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let matching = format!("'{scope}' & ({})", quoted.join(" | "));
+    let values = [args![matching], bounds.args(), vec![Arg::names(&quoted)]].concat();
+    let rows = work.all(select, values).await?;
+    rows.iter().map(entry_and_score).collect()
+}
+
+pub(crate) fn entry_and_score(row: &AnyRow) -> Result<Ranked, AgentStoreError> {
+    Ok((row.get_as("number")?, row.get_as("score")?))
+}
+
+/// The condition that an entry is one of the numbers in parameter 1.
+fn numbers_in(dialect: Dialect) -> &'static str {
+    dialect.pick(
+        "e.number IN (SELECT value FROM json_each($1))",
+        "e.number = ANY (ARRAY(SELECT jsonb_array_elements_text($1::text::jsonb)::bigint))",
+    )
+}
+
+/// Reads the entries that were found, in the order in which they were ranked.
+async fn in_order<T>(
+    work: &mut Work,
+    select: String,
+    ranked: Vec<Ranked>,
+    read: impl Fn(&AnyRow, f64) -> Result<T, AgentStoreError>,
+) -> Result<Vec<T>, AgentStoreError> {
+    if ranked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers: Vec<i64> = ranked.iter().map(|(number, _)| *number).collect();
+    let rows = work.all(select, vec![Arg::json(&numbers)?]).await?;
+    let mut by_number = HashMap::new();
+    for row in &rows {
+        by_number.insert(row.get_as::<i64>("number")?, row);
+    }
+    ranked
+        .into_iter()
+        .filter_map(|(number, score)| by_number.get(&number).map(|row| read(row, score)))
+        .collect()
+}
