@@ -111,16 +111,16 @@ pub(super) fn format_of(
         (Some(Named::Vague) | None, None) => by_content(bytes),
     };
     match (format, bytes.starts_with(b"%PDF-"), is_pdf) {
-        (Format::Pdf, _, false) => Err(mismatch("a PDF", "does not begin like one")),
+        (Format::Pdf, _, false) => Err(mismatch("PDF", "something else")),
         (Format::Markdown | Format::Text | Format::Html | Format::Code, true, _) => {
-            Err(mismatch("text", "is a PDF"))
+            Err(mismatch("text", "PDF"))
         }
         _ => Ok(format),
     }
 }
 
 fn mismatch(named: &str, found: &str) -> IngestFailed {
-    IngestFailed::Unsupported(format!("“named {named}, but the content {found}”"))
+    IngestFailed::Unsupported(format!("{named} by name and {found} by content"))
 }
 
 /// What a media type says.

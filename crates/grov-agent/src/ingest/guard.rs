@@ -3,7 +3,7 @@
 use super::IngestFailed;
 
 /// The stack of the thread, in bytes. Pages of it that are not touched cost nothing.
-const STACK_BYTES: usize = 256 * 1024 * 1024;
+const STACK_BYTES: usize = 512 * 1024 * 1024;
 
 /// Runs `read` on a thread with a large stack. A panic becomes an error that names `what`.
 pub(super) fn guarded<T: Send>(

@@ -6,7 +6,7 @@ use htmd::{HtmlToMarkdown, Node};
 use std::rc::Rc;
 
 /// Maximum number of tags. Each costs some hundred bytes while the file is read.
-const MAX_TAGS: usize = 500_000;
+const MAX_TAGS: usize = 1_000_000;
 /// Maximum number of open elements at a place. Parsing takes time in proportion to it for each tag.
 const MAX_OPEN: usize = 400;
 /// Maximum number of open elements such as `b`, which a parser copies into each paragraph that follows.
