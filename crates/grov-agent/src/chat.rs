@@ -1,5 +1,25 @@
 //! The chat: retrieve, assemble, generate, validate, store.
 
+mod citations;
+mod data;
+mod delta;
+mod draft;
+mod evidence;
+mod extract;
+mod generate;
+mod history;
+mod incoming;
+mod instructions;
+mod offline;
+mod prompt;
+mod quote;
+mod schema;
+mod sentence;
+mod settle;
+mod source;
+mod turn;
+mod validate;
+
 use crate::{AgentStoreError, MessageId, ProjectId, Replay, Response, Retriever, ThreadId, Tool, ToolCall};
 use grov_domain::{ChatError, ChatModel, Clock, MicroUsd, TokenUsage};
 use serde_json::Value;
@@ -48,7 +68,8 @@ impl Stage {
 /// What happens during a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A stage begins.
+    /// A stage begins. [`Stage::Generate`] comes a second time if the first answer of the model did not hold: the text that was given
+    /// so far is void then.
     Stage(Stage),
     /// A piece of the text for a person: of the answer, the question or the message, not of the JSON around it.
     Text(String),
@@ -145,9 +166,8 @@ impl ChatService {
         replay: Option<RenderReplay<'_>>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ChatAnswer, ChatFailed> {
-        let _ = (&self.store, &self.retriever, &self.model, &self.clock, &self.settings);
-        let _ = (request, replay, progress);
-        Err(AgentStoreError::Other("not available in this build".to_owned()).into())
+        let incoming = self.read_request(request).await?;
+        self.answer(incoming, replay, progress).await
     }
 
     /// Continues the thread of a call that ended, with its result as data and the tools of the thread's last chat.
@@ -161,8 +181,7 @@ impl ChatService {
         replay: Option<RenderReplay<'_>>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ChatAnswer, ChatFailed> {
-        let _ = (&self.store, &self.retriever, &self.model, &self.clock, &self.settings);
-        let _ = (call, replay, progress);
-        Err(AgentStoreError::Other("not available in this build".to_owned()).into())
+        let incoming = self.read_call(call).await?;
+        self.answer(incoming, replay, progress).await
     }
 }

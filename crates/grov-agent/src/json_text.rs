@@ -1,6 +1,18 @@
 //! Visits the texts of a JSON value.
 
+use grov_redact::FreeText;
 use serde_json::{Map, Value};
+
+/// A JSON value of which every string is free text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JsonText(pub(crate) Value);
+
+impl FreeText for JsonText {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+        let Self(value) = self;
+        each_text_of_value(value, visit);
+    }
+}
 
 /// Calls `visit` with every string of a value, keys included.
 pub(crate) fn each_text_of_value(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {

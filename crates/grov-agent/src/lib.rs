@@ -21,10 +21,12 @@ mod response;
 mod retrieve;
 mod search;
 mod store;
+mod subject;
 mod thread;
 mod tokens;
 mod tool;
 mod tool_call;
+mod webhook;
 
 pub use chat::{
     ChatAnswer, ChatFailed, ChatRequest, ChatService, ChatSettings, Progress, RenderReplay, Stage,
@@ -38,7 +40,7 @@ pub use ingest::{
 };
 pub use memory::{
     ChangeRefused, Evidence, EvidenceKind, METRIC_LIFETIME, MemoryChange, MemoryItem, MemoryStatus,
-    MemoryType,
+    MemoryType, Proposal, ProposeFailed, Proposed, propose,
 };
 pub use project::{Key, KeyRole, Project};
 pub use response::{Citation, Decision, Response, SourceKind};
@@ -50,7 +52,8 @@ pub use store::{
     ProjectStore, Replay, Reported, SearchStore, StoredDocument, ThreadStore, ToolCallFilter, ToolCallStore,
 };
 pub use thread::{Message, MessageRole, Thread, ThreadSummary};
-pub use tool::{Risk, Tool, Tools};
+pub use tool::{FieldError, Risk, Tool, Tools};
 pub use tool_call::{
     CALL_LIFETIME, PROPOSE_ADD, PROPOSE_UPDATE, ReportRefused, ToolCall, ToolCallStatus, ToolReport,
 };
+pub use webhook::{CALLBACK_PATH, memory_proposed, tool_event};

@@ -1,5 +1,12 @@
 //! Governed memory: items, their states, and what may be changed without a person.
 
+mod contradiction;
+mod propose;
+
+pub(crate) use contradiction::contradicts;
+pub use propose::{Proposal, ProposeFailed, Proposed, propose};
+pub(crate) use propose::{ProposedAt, build, known_items};
+
 use crate::names::named;
 use crate::{MemoryItemId, ProjectId};
 use grov_redact::FreeText;
@@ -84,6 +91,10 @@ pub enum EvidenceKind {
     /// A task of a coding session.
     Task,
 }
+
+named!(EvidenceKind {
+    Message => "message", Document => "document", ToolResult => "tool_result", Task => "task",
+});
 
 /// A quotation on which an item rests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

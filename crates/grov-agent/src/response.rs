@@ -1,5 +1,9 @@
 //! The answer of the agent: exactly one of act, ask, or no operation.
 
+mod render;
+
+pub(crate) use render::render;
+
 use crate::{MemoryItem, ToolCall};
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,13 @@
 //! Tools that a caller offers with a chat.
 
+mod built_in;
+mod parse;
+mod schema;
+
+pub(crate) use built_in::{MAX_CONTENT_CHARS, TTL_SECONDS, built_in_tools, is_built_in, propose_add_schema};
+pub use parse::FieldError;
+pub(crate) use schema::ArgumentSchema;
+
 use crate::names::named;
 use grov_redact::FreeText;
 use serde::{Deserialize, Serialize};
