@@ -1,9 +1,11 @@
 //! Text embeddings: from a server, within the budget, or from a static model in this process.
 
+mod hashed;
 mod settings;
 mod static_model;
 mod wire;
 
+pub use hashed::HashEmbedder;
 pub use settings::{EmbedderProvider, EmbedderSettings};
 pub use static_model::{StaticEmbedder, StaticModelError};
 
@@ -20,6 +22,7 @@ use grov_domain::{
 };
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 use wire::Answer;
@@ -30,15 +33,23 @@ const MAX_RESPONSE_BYTES: usize = MAX_TEXTS * 4096 * 24;
 /// The deadline of one request, retries included.
 const OVERALL: Duration = Duration::from_secs(90);
 
-/// Gets embeddings from a server, within the budget of all own calls. Sends redacted text only.
+/// The path of servers that have no `/v1`.
+const UNVERSIONED_PATH: &str = "embeddings";
+
+/// Gets embeddings from a server, within the budget of all own calls if there is a ledger. Sends redacted text only.
 pub struct HttpEmbedder {
     provider: EmbedderProvider,
     /// The model, as the server knows it.
     name: String,
-    /// Provider and model.
+    /// Provider and model, and the dimension if one is asked for.
     id: String,
+    dimensions: Option<usize>,
+    /// Whether the server takes the wish for a dimension.
+    takes_dimensions: AtomicBool,
+    /// Whether the path is not below `/v1`.
+    is_unversioned: AtomicBool,
     transport: Transport,
-    ledger: Ledger,
+    ledger: Option<Ledger>,
     breaker: Breaker,
     timeout: Duration,
 }
@@ -53,13 +64,28 @@ impl HttpEmbedder {
         ledger: Arc<dyn SpendingStore>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SetupError> {
+        let (provider, budget) = (settings.provider, settings.daily_budget);
+        let embedder = Self::unmetered(settings)?;
+        let price = Price::of_embedding(&embedder.name, embedder.transport.endpoint().is_loopback());
+        let name = embedder.name.clone();
+        let ledger = Ledger::new(ledger, clock, budget, provider.as_str(), name, price);
+        Ok(Self {
+            ledger: Some(ledger),
+            ..embedder
+        })
+    }
+
+    /// An embedder without ledger and budget, for a service whose operator wants everything embedded.
+    ///
+    /// # Errors
+    /// When the settings cannot be used: see [`SetupError`].
+    pub fn unmetered(settings: EmbedderSettings) -> Result<Self, SetupError> {
         let provider = settings.provider;
         let key = settings
             .api_key
             .as_ref()
             .filter(|key| !key.expose().trim().is_empty());
         let endpoint = Endpoint::parse(settings.base_url.as_deref().unwrap_or(provider.base_url()))?;
-        let on_this_machine = endpoint.is_loopback();
         let proxy = settings.proxy.as_deref().map(endpoint::proxy).transpose()?;
         let headers = OpenAi::headers(key)?;
         let transport = Transport::new(endpoint, proxy, settings.own_listeners, headers)?
@@ -68,21 +94,19 @@ impl HttpEmbedder {
         if name.is_empty() {
             return Err(SetupError::NoModel);
         }
-        let price = Price::of_embedding(&name, on_this_machine);
-        let ledger = Ledger::new(
-            ledger,
-            clock,
-            settings.daily_budget,
-            provider.as_str(),
-            name.clone(),
-            price,
-        );
+        let mut id = format!("{}/{name}", provider.as_str());
+        if let Some(dimensions) = settings.dimensions {
+            id.push_str(&format!("/{dimensions}"));
+        }
         Ok(Self {
             provider,
-            id: format!("{}/{name}", provider.as_str()),
+            id,
             name,
+            dimensions: settings.dimensions,
+            takes_dimensions: AtomicBool::new(true),
+            is_unversioned: AtomicBool::new(false),
             transport,
-            ledger,
+            ledger: None,
             breaker: Breaker::new("the embedding provider", "nothing is embedded"),
             timeout: settings.timeout,
         })
@@ -98,8 +122,16 @@ impl HttpEmbedder {
             input: texts.iter().map(|text| max_tokens_of(text.len())).sum(),
             ..TokenUsage::default()
         };
-        let reserved = self.ledger.reserve(None, Purpose::Embedding, max).await;
-        let reserved = reserved.map_err(|error| CallError::Paused(error.to_string()))?;
+        let reserved = match &self.ledger {
+            Some(ledger) => {
+                let reserved = ledger.reserve(None, Purpose::Embedding, max).await;
+                Some((
+                    ledger,
+                    reserved.map_err(|error| CallError::Paused(error.to_string()))?,
+                ))
+            }
+            None => None,
+        };
         let begun = Instant::now();
         let limit = self.timeout.min(deadline.saturating_duration_since(begun));
         let asked = tokio::time::timeout(limit, self.ask(texts)).await;
@@ -117,18 +149,49 @@ impl HttpEmbedder {
             (Err(_), Ok(reply)) if reply.status == 200 => Ok(None),
             (result, _) => result.as_ref().map(|answer| answer.usage),
         };
-        self.ledger
-            .settle(reserved, used, result.is_ok(), begun.elapsed())
-            .await;
+        if let Some((ledger, reserved)) = reserved {
+            ledger
+                .settle(reserved, used, result.is_ok(), begun.elapsed())
+                .await;
+        }
         if let Err(error) = &result {
             tracing::debug!(%error, "a call for embeddings failed");
         }
         result.map_err(CallError::Failed)
     }
 
+    /// Asks the server. A form of the request that it does not know is left out, once and for all.
     async fn ask(&self, texts: &[String]) -> Result<Reply, ModelError> {
-        let body = wire::body(self.provider, &self.name, texts);
-        self.transport.post(self.provider.path(), &body, None).await
+        loop {
+            let wish = self
+                .dimensions
+                .filter(|_| self.takes_dimensions.load(Ordering::Relaxed));
+            let is_unversioned = self.is_unversioned.load(Ordering::Relaxed);
+            let path = if is_unversioned {
+                UNVERSIONED_PATH
+            } else {
+                self.provider.path()
+            };
+            let body = wire::body(self.provider, &self.name, wish, texts);
+            let reply = self.transport.post(path, &body, None).await?;
+            // With a ledger each call is one request.
+            let may_be_elsewhere = self.ledger.is_none()
+                && self.provider == EmbedderProvider::OpenAi
+                && !self.transport.endpoint().ends_in_v1();
+            match reply.status {
+                400 | 422 if wish.is_some() && reply.mentions("dimension") => {
+                    self.takes_dimensions.store(false, Ordering::Relaxed);
+                }
+                // If there is nothing either, the first path is the next again.
+                404 | 405 if may_be_elsewhere => {
+                    self.is_unversioned.store(!is_unversioned, Ordering::Relaxed);
+                    if is_unversioned {
+                        return Ok(reply);
+                    }
+                }
+                _ => return Ok(reply),
+            }
+        }
     }
 
     fn why_blocked(&self) -> &'static str {
@@ -181,7 +244,9 @@ impl Embedder for HttpEmbedder {
 
     /// Waits until late reservations are released, with a timeout.
     async fn close(&self) {
-        self.ledger.close().await;
+        if let Some(ledger) = &self.ledger {
+            ledger.close().await;
+        }
     }
 }
 

@@ -31,7 +31,9 @@ mod spending;
 mod status;
 
 pub use chat::{ChatApi, ClaudeCliChat, ClaudeCliSettings, DEFAULT_CHAT_TIMEOUT, HttpChat, HttpChatSettings};
-pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder, StaticModelError};
+pub use embed::{
+    EmbedderProvider, EmbedderSettings, HashEmbedder, HttpEmbedder, StaticEmbedder, StaticModelError,
+};
 pub use judge::ModelJudge;
 pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse};
 pub use settings::{

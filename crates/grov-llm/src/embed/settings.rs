@@ -53,7 +53,9 @@ pub struct EmbedderSettings {
     pub api_key: Option<Secret>,
     /// The model.
     pub model: String,
-    /// The budget of all own calls, judgements included, per UTC day.
+    /// The dimension to ask for; `None` for the model's own. A server that does not know the wish is asked without it.
+    pub dimensions: Option<usize>,
+    /// The budget of all own calls, judgements included, per UTC day. Without a ledger it has no effect.
     pub daily_budget: MicroUsd,
     /// The timeout of a call.
     pub timeout: Duration,
@@ -71,6 +73,7 @@ impl EmbedderSettings {
             base_url: None,
             api_key: None,
             model: model.to_owned(),
+            dimensions: None,
             daily_budget: DEFAULT_DAILY_BUDGET,
             timeout: DEFAULT_TIMEOUT,
             proxy: None,
@@ -87,6 +90,7 @@ impl fmt::Debug for EmbedderSettings {
             .field("base_url_set", &self.base_url.is_some())
             .field("api_key", &self.api_key)
             .field("model", &self.model)
+            .field("dimensions", &self.dimensions)
             .field("daily_budget", &self.daily_budget)
             .field("timeout", &self.timeout)
             .field("proxy_set", &self.proxy.is_some())

@@ -16,11 +16,20 @@ pub(super) struct Answer {
 }
 
 /// The request body.
-pub(super) fn body(provider: EmbedderProvider, model: &str, texts: &[String]) -> Value {
-    match provider {
+pub(super) fn body(
+    provider: EmbedderProvider,
+    model: &str,
+    dimensions: Option<usize>,
+    texts: &[String],
+) -> Value {
+    let mut body = match provider {
         EmbedderProvider::OpenAi => json!({"model": model, "input": texts, "encoding_format": "float"}),
         EmbedderProvider::Ollama => json!({"model": model, "input": texts, "truncate": true}),
+    };
+    if let Some(dimensions) = dimensions {
+        body["dimensions"] = json!(dimensions);
     }
+    body
 }
 
 #[derive(Deserialize)]

@@ -365,3 +365,63 @@ async fn an_own_listener_is_refused_and_a_model_is_required() {
     let ours = EmbedderSettings::new(EmbedderProvider::Ollama, "all-minilm");
     assert_eq!(set_up(ours).unwrap().model(), "ollama/all-minilm");
 }
+
+async fn unmetered(provider: EmbedderProvider, script: Vec<Line>, path: &str) -> (Server, HttpEmbedder) {
+    let server = Server::play(script).await;
+    let settings = EmbedderSettings {
+        base_url: Some(format!("http://{}{path}", server.address)),
+        dimensions: Some(3),
+        ..EmbedderSettings::new(provider, "all-minilm")
+    };
+    (server, HttpEmbedder::unmetered(settings).unwrap())
+}
+
+fn bodies(server: &Server) -> Vec<Value> {
+    let body = |request: &String| serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+    server.received().iter().map(body).collect()
+}
+
+#[tokio::test]
+async fn a_dimension_is_asked_for_until_the_server_does_not_know_it() {
+    for provider in PROVIDERS {
+        let answer = vectors(provider, &[&[1.0, 0.0, 0.0]]);
+        let refusal = r#"{"message":"this model does not support dimensions"}"#.to_owned();
+        let script = vec![answer.clone(), Line::Reply(400, "", refusal), answer];
+        let (server, embedder) = unmetered(provider, script, "/v1").await;
+        for _ in 0..3 {
+            assert_eq!(
+                embedder
+                    .embed(&[Redactor::shared().text("a")])
+                    .await
+                    .unwrap()
+                    .len(),
+                1
+            );
+        }
+        let wishes: Vec<bool> = bodies(&server)
+            .iter()
+            .map(|body| body["dimensions"] == 3)
+            .collect();
+        assert_eq!(wishes, [true, true, false, false]);
+        assert!(embedder.model().ends_with("all-minilm/3"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_v1_is_found() {
+    let answer = vectors(EmbedderProvider::OpenAi, &[&[1.0, 0.0, 0.0]]);
+    let script = vec![Line::Reply(404, "", String::new()), answer];
+    let (server, embedder) = unmetered(EmbedderProvider::OpenAi, script, "/gate").await;
+    for _ in 0..2 {
+        embedder.embed(&[Redactor::shared().text("a")]).await.unwrap();
+    }
+    let paths: Vec<String> = server
+        .received()
+        .iter()
+        .map(|request| request.split(' ').nth(1).unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        paths,
+        ["/gate/v1/embeddings", "/gate/embeddings", "/gate/embeddings"]
+    );
+}
