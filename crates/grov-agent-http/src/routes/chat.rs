@@ -4,7 +4,7 @@ use crate::caller::Caller;
 use crate::extract::{Checks, Json};
 use crate::gate::{AlreadyStored, wants_events};
 use crate::once::Once;
-use crate::problem::{Code, FieldError, Problem, ProblemBody};
+use crate::problem::{Code, Problem, ProblemBody};
 use crate::service::Service;
 use axum::Extension;
 use axum::extract::State;
@@ -166,7 +166,7 @@ fn checked(body: ChatBody) -> Result<ChatRequest, Problem> {
     {
         checks.add("/metadata", format!("is longer than {MAX_METADATA} bytes"));
     }
-    let tools = parse_tools(&body.tools).unwrap_or_else(|errors| {
+    let tools = Tools::parse(&body.tools).unwrap_or_else(|errors| {
         for error in errors {
             checks.add(&error.path, error.message);
         }
@@ -330,10 +330,6 @@ fn last_event(answered: Result<String, Problem>) -> Event {
             Event::default().event("error").data(json)
         }
     }
-}
-
-fn parse_tools(_: &Value) -> Result<Tools, Vec<FieldError>> {
-    Ok(Tools::default())
 }
 
 #[cfg(test)]

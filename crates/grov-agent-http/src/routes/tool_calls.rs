@@ -7,10 +7,9 @@ use crate::service::Service;
 use axum::Json as Answer;
 use axum::extract::State;
 use grov_agent::{
-    EventId, KeyRole, NewEvent, ProjectId, Reported, ToolCall, ToolCallFilter, ToolCallId, ToolCallStatus,
-    ToolReport,
+    KeyRole, NewEvent, ProjectId, Reported, ToolCall, ToolCallFilter, ToolCallId, ToolCallStatus, ToolReport,
 };
-use grov_redact::{Redacted, Redactor};
+use grov_redact::Redacted;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
@@ -164,17 +163,14 @@ pub(super) async fn apply(
     Ok(reported)
 }
 
-/// The event of an approved call. `None` if the report will be refused.
+/// The event of an approved call. `None` if the report will be refused, or a decision about memory: nobody executes that.
 fn approval_event(call: &ToolCall, report: &ToolReport, now: time::OffsetDateTime) -> Option<NewEvent> {
     let mut approved = call.clone();
     approved.report(report, now).ok()?;
-    let id = EventId::fresh();
-    let body = serde_json::json!({"event": "tool.approved", "id": id, "tool_call": approved});
-    Some(NewEvent {
-        id,
-        project: call.project_id,
-        body: Redactor::shared().json(&body.to_string()),
-    })
+    match call.memory_item_id {
+        None => grov_agent::tool_event(&Redacted::of(&approved)),
+        Some(_) => None,
+    }
 }
 
 /// Returns a call that the caller may see.

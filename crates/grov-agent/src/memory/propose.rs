@@ -71,7 +71,7 @@ pub(crate) struct ProposedAt {
     pub(crate) now: OffsetDateTime,
 }
 
-/// Proposes an item from outside of a chat and stores it, with the call that decides it and the event for the webhook.
+/// Proposes an item from outside of a chat and stores it as `id`, with the call that decides it and the event for the webhook.
 ///
 /// # Errors
 ///
@@ -79,6 +79,7 @@ pub(crate) struct ProposedAt {
 pub async fn propose(
     store: &dyn AgentStore,
     project: ProjectId,
+    id: MemoryItemId,
     proposal: Proposal,
     has_webhook: bool,
     now: OffsetDateTime,
@@ -102,7 +103,11 @@ pub async fn propose(
         thread: None,
         now,
     };
-    let Proposed { item, call } = build(proposal, &known, at)?;
+    let Proposed { mut item, mut call } = build(proposal, &known, at)?;
+    item.id = id;
+    if let Some(call) = &mut call {
+        call.memory_item_id = Some(id);
+    }
     let (item, call) = (Redacted::of(&item), call.map(|call| Redacted::of(&call)));
     let events = match item.status {
         MemoryStatus::Proposed if has_webhook => vec![webhook::memory_proposed(&item, call.as_deref())],

@@ -1,6 +1,6 @@
 //! Preferences and lessons: memory items of these types under their older names.
 
-use super::propose::{NewItem, create};
+use super::propose::{create, plain};
 use super::{MAX_CONTENT, items};
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters};
@@ -60,7 +60,7 @@ macro_rules! legacy {
             let mut checks = Checks::default();
             checks.text("/content", &body.content, MAX_CONTENT);
             checks.done()?;
-            let new = NewItem::plain($kind, body.content);
+            let new = plain($kind, body.content);
             let once = once.as_ref().map(|Extension(once)| once);
             let item = create(&service, &caller, project, new, once).await?;
             Ok((StatusCode::CREATED, Answer(item)).into_response())

@@ -1,0 +1,89 @@
+//! Connects the parts of the service.
+
+use crate::admin_key;
+use crate::open_files;
+use crate::setup::Setup;
+use crate::stop::Stop;
+use anyhow::Context;
+use grov_agent::{AgentStore, ChatService, ChatSettings, Ingestor, Retriever};
+use grov_agent_http::{Admission, Limits, ProviderHealth, Service, ServiceParts, Uploads};
+use grov_agent_store::AgentDatabase;
+use grov_domain::{Clock, SystemClock};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// The version on the health page.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Wakes the background work as soon as there is something to do.
+#[derive(Clone, Default)]
+pub(crate) struct Wakers {
+    /// Texts were stored.
+    pub(crate) texts: Arc<Notify>,
+    /// Events for the webhook were stored.
+    pub(crate) events: Arc<Notify>,
+}
+
+/// Builds the service.
+pub(crate) fn service(
+    setup: &Setup,
+    database: &Arc<AgentDatabase>,
+    wakers: &Wakers,
+) -> Result<Service, Stop> {
+    let agent = &setup.agent;
+    let store = Arc::clone(database) as Arc<dyn AgentStore>;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let retriever = Retriever::new(Arc::clone(&store), None, Arc::clone(&clock));
+    let has_webhook = agent.webhook_url.is_some();
+    let chat = ChatService::new(
+        Arc::clone(&store),
+        retriever.clone(),
+        None,
+        Arc::clone(&clock),
+        ChatSettings {
+            context_tokens: agent.limits.context_tokens,
+            history_tokens: agent.limits.history_tokens,
+            max_output_tokens: agent.limits.max_output_tokens,
+            has_webhook,
+        },
+    );
+    let admin_key = admin_key::find_or_make(&setup.home, agent.api_key.as_ref())
+        .with_context(|| {
+            format!(
+                "the admin key cannot be kept in {}",
+                admin_key::path(&setup.home).display()
+            )
+        })
+        .map_err(|error| Stop::fault(error).with_hint("set AGENT_API_KEY, or make the home writable"))?;
+    let is_loopback = agent.host.to_canonical().is_loopback();
+    let (texts, events) = (Arc::clone(&wakers.texts), Arc::clone(&wakers.events));
+    Ok(Service::new(ServiceParts {
+        ingestor: Ingestor::new(Arc::clone(&store), Arc::clone(&clock)),
+        store,
+        chat,
+        retriever,
+        clock,
+        uploads: Uploads::new(&agent.upload_dir),
+        admin_key,
+        admission: Admission::new(agent.allowed_hosts.iter().cloned(), !is_loopback),
+        limits: Limits {
+            max_body_bytes: usize::try_from(agent.limits.max_body_bytes).unwrap_or(usize::MAX),
+            chats_per_minute: agent.limits.chats_per_minute,
+            chats_at_once: agent.limits.chats_at_once,
+            connections: open_files::connections(),
+        },
+        webhook_secret: agent.webhook_secret.clone(),
+        has_webhook,
+        version: VERSION,
+        providers: Box::new(|| ProviderHealth {
+            chat: "offline".to_owned(),
+            is_chat_ok: true,
+            embedding: "none".to_owned(),
+            dimension: None,
+            is_embedding_ok: true,
+            embedding_detail: None,
+        }),
+        on_texts: Box::new(move || texts.notify_one()),
+        on_events: Box::new(move || events.notify_one()),
+    }))
+}

@@ -1,0 +1,91 @@
+//! Home, environment and settings of a run.
+
+use crate::arguments::Arguments;
+use crate::stop::Stop;
+use grov_agent_store::{AgentDatabase, DatabaseOptions};
+use grov_runtime::logging::{self, LogError};
+use grov_runtime::{AgentSettings, Environment, Home, Inputs, LogSettings, Settings};
+use tokio::runtime::Runtime;
+
+/// What every command needs.
+pub(crate) struct Setup {
+    pub(crate) home: Home,
+    pub(crate) settings: Settings,
+    pub(crate) agent: AgentSettings,
+}
+
+impl Setup {
+    pub(crate) fn load(arguments: &Arguments) -> Result<Self, Stop> {
+        let environment = Environment::of_process();
+        let home = Home::locate(arguments.home.as_deref(), &environment).map_err(|error| {
+            let hint = error.hint();
+            Stop::usage(error).with_hint(hint)
+        })?;
+        let flags = arguments.flags();
+        let settings = Settings::load(Inputs {
+            home: &home,
+            environment: &environment,
+            directory: None,
+            flags: &flags,
+        })
+        .map_err(|error| Stop::settings(&error))?;
+        let agent = settings.agent().map_err(Stop::settings)?.clone();
+        Ok(Self {
+            home,
+            settings,
+            agent,
+        })
+    }
+
+    /// Creates the home.
+    pub(crate) fn create_home(&self) -> Result<(), Stop> {
+        self.home.create().map_err(|error| {
+            let hint = error.hint();
+            Stop::fault(error).with_hint(hint)
+        })
+    }
+
+    /// Starts the log. If its file cannot be opened, logs to standard error instead.
+    pub(crate) fn start_log(&self) -> Result<(), Stop> {
+        let settings = self.settings.log();
+        match logging::init(settings) {
+            Err(error @ LogError::File { .. }) => {
+                let to_stderr = LogSettings {
+                    file: None,
+                    ..settings.clone()
+                };
+                logging::init(&to_stderr).map_err(Stop::usage)?;
+                tracing::error!(%error, "logging to standard error instead");
+            }
+            other => other.map_err(Stop::usage)?,
+        }
+        for warning in self.settings.warnings() {
+            tracing::warn!("{warning}");
+        }
+        Ok(())
+    }
+
+    /// Opens the database.
+    pub(crate) async fn database(&self) -> Result<AgentDatabase, Stop> {
+        let options = DatabaseOptions {
+            connections: self.agent.database_connections,
+            ..DatabaseOptions::default()
+        };
+        AgentDatabase::open(&self.agent.database.expose(), &options)
+            .await
+            .map_err(|error| {
+                let what = format!("the database {} cannot be opened", self.agent.database);
+                Stop::fault(anyhow::Error::new(error).context(what)).with_hint(
+                    "check DATABASE_URL (agent.database_url); `grov-agentd doctor` checks the rest",
+                )
+            })
+    }
+}
+
+/// A runtime for a short command.
+pub(crate) fn short_runtime() -> Result<Runtime, Stop> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Stop::fault)
+}
