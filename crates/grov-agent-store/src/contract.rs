@@ -6,13 +6,16 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test suite fails by panicking"
+    clippy::print_stderr,
+    reason = "a test suite fails by panicking, and says what it skips"
 )]
 
 mod documents;
 mod embeddings;
+pub mod load;
 mod memory;
 mod outbox;
+pub mod postgres;
 mod projects;
 pub mod sample;
 mod search;
@@ -39,10 +42,18 @@ pub type Store = Arc<dyn AgentStore>;
 pub type Check = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Creates one test per check. The function takes a closure from a [`Store`] to a [`Check`] and runs it.
+///
+/// With `all in FUNCTION`, calls the function with the name and the closure of each check instead.
 #[macro_export]
 macro_rules! contract_tests {
+    (all in $run:path) => {
+        $crate::contract_tests! { @checks call $run }
+    };
     ($run:path) => {
-        $crate::contract_tests! { $run =>
+        $crate::contract_tests! { @checks test $run }
+    };
+    (@checks $use:ident $run:path) => {
+        $crate::contract_tests! { @$use $run =>
             a_project_is_stored_changed_and_deleted
             pages_show_each_project_once
             projects_can_be_limited_to_those_of_a_key
@@ -108,7 +119,12 @@ macro_rules! contract_tests {
             expired_metrics_are_tidied_away
         }
     };
-    ($run:path => $($check:ident)+) => {
+    (@call $run:path => $($check:ident)+) => {
+        $(
+            $run(stringify!($check), |store| Box::pin($crate::contract::$check(store)));
+        )+
+    };
+    (@test $run:path => $($check:ident)+) => {
         $(
             #[test]
             fn $check() {

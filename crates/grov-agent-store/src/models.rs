@@ -172,7 +172,7 @@ pub(crate) async fn unembedded(
 fn embeddable(row: &AnyRow) -> Result<(Embeddable, Redacted), AgentStoreError> {
     let text: String = row.get_as("text")?;
     if let Some(item) = row.get_as("item_id")? {
-        return Ok((Embeddable::Item(item), Redactor::shared().text(&text)));
+        return Ok((Embeddable::Item(item), Redactor::shared().whole(&text)));
     }
     let mut titles: Vec<String> = row.json("heading_path")?;
     titles.insert(0, row.get_as("title")?);
@@ -181,7 +181,7 @@ fn embeddable(row: &AnyRow) -> Result<(Embeddable, Redacted), AgentStoreError> {
     let text = format!("{}\n{text}", titles.join(" › "));
     Ok((
         Embeddable::Chunk(row.get_as("chunk_id")?),
-        Redactor::shared().text(&text),
+        Redactor::shared().whole(&text),
     ))
 }
 

@@ -81,7 +81,7 @@ impl OutboxStore for AgentDatabase {
             key: key.clone(),
             fingerprint: row.get_as("fingerprint")?,
             status: row.get_as("status")?,
-            body: Redactor::shared().text(&body),
+            body: Redactor::shared().whole(&body),
         }))
     }
 
