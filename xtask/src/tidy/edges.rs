@@ -140,6 +140,11 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire", "grov-actions"],
     },
     Crate {
+        name: "grov-plans",
+        layer: Layer::Effects,
+        must_not_use: &["grov-domain", "grov-wire", "grov-actions", "grov-session"],
+    },
+    Crate {
         name: "grov-store",
         layer: Layer::Effects,
         must_not_use: &["grov-wire", "grov-actions"],
@@ -424,6 +429,7 @@ mod tests {
             ("grov-cli", "grov-hooks"),
             ("grov-drift", "grov-hooks"),
             ("grov-drift", "grov-query"),
+            ("grov-drift", "grov-plans"),
             ("grov-query", "grov-memory"),
             ("grov-cli", "grov-query"),
             ("grov-proxyd", "grov-drift"),
@@ -449,6 +455,8 @@ mod tests {
             ("grov-wire", "grov-store"),
             ("grov-wire", "grov-domain"),
             ("grov-store", "grov-project"),
+            ("grov-plans", "grov-project"),
+            ("grov-plans", "grov-domain"),
             ("grov-runtime", "grov-domain"),
             ("grov-proxy-core", "grov-domain"),
             ("grov-proxy-core", "grov-runtime"),

@@ -1,0 +1,275 @@
+//! Compares each plan's branch with the main branches.
+//!
+//! A branch that is contained in a main branch was merged, or has no work yet. They look the same, so the record of a plan keeps
+//! whether the branch ever had commits of its own. It is renewed at each checkout and merge.
+
+use super::PlanState;
+use crate::git::{Comparison, Git, Refs, compare};
+use crate::record::{Record, is_commit};
+use crate::{Branch, PlanDir, PlanError};
+use std::collections::{BTreeSet, HashSet};
+
+/// Assesses plans. Returns whether the time was enough for all of them.
+pub(super) fn assess(
+    git: &Git,
+    refs: &Refs,
+    plans: Vec<PlanDir>,
+) -> Result<(Vec<PlanState>, bool), PlanError> {
+    let recorded: HashSet<Branch> = plans.iter().filter_map(|plan| plan.branch().cloned()).collect();
+    let mut states: Vec<PlanState> = plans
+        .into_iter()
+        .map(|plan| {
+            let branch = branch_of(&plan, refs, &recorded);
+            state(plan, branch, refs)
+        })
+        .collect();
+    let mains = refs.independent_mains(git)?;
+    forget_missing_commits(git, &mut states)?;
+    let apart = commits_apart(git, &states, &mains)?;
+    let mut is_complete = true;
+    for state in states.iter_mut().filter(|state| !state.is_main) {
+        let Some(name) = state.branch.name().map(str::to_owned) else {
+            continue;
+        };
+        if git.is_late() {
+            is_complete = false;
+            break;
+        }
+        match assess_one(git, refs, state, &name, &mains, &apart) {
+            Err(PlanError::GitTimedOut { .. }) => is_complete = false,
+            result => result?,
+        }
+    }
+    if is_complete {
+        follow_renamed(git, refs, &mut states, &apart)?;
+    }
+    Ok((states, is_complete))
+}
+
+/// The branch of a plan: the recorded one, or the only one that fits its directory and has no other plan.
+fn branch_of(plan: &PlanDir, refs: &Refs, recorded: &HashSet<Branch>) -> Branch {
+    if let Some(branch) = plan.branch() {
+        return branch.clone();
+    }
+    let name = plan.name();
+    let known = refs
+        .heads
+        .keys()
+        .chain(refs.remotes.keys())
+        .chain(&refs.checked_out);
+    let fitting: BTreeSet<Branch> = known
+        .map(|known| Branch::of(Some(known)))
+        .filter(|branch| branch.fits(&name) && !recorded.contains(branch))
+        .collect();
+    match fitting.into_iter().collect::<Vec<_>>().as_slice() {
+        [only] => only.clone(),
+        _ if Branch::Detached.fits(&name) => Branch::Detached,
+        _ => Branch::of(Some(&name)),
+    }
+}
+
+fn state(plan: PlanDir, branch: Branch, refs: &Refs) -> PlanState {
+    let before = Record::read(&plan);
+    let mut record = before.clone();
+    let name = branch.name().unwrap_or_default();
+    let gone = branch.name().is_some_and(|name| !refs.exists(name));
+    if let Some(tip) = refs.tip(name) {
+        record.tip = Some(tip.clone());
+        record.start.get_or_insert_with(|| tip.clone());
+    }
+    PlanState {
+        merged: false,
+        gone,
+        checked_out: refs.checked_out.contains(name),
+        renamed_to: None,
+        unmerged: true,
+        is_main: refs.main_names.contains(name),
+        plan,
+        branch,
+        before,
+        record,
+    }
+}
+
+/// Forgets the newest commit of deleted branches if git has removed it.
+fn forget_missing_commits(git: &Git, states: &mut [PlanState]) -> Result<(), PlanError> {
+    for state in states.iter_mut() {
+        let is_valid = |commit: &String| is_commit(commit);
+        state.record.tip = state.record.tip.take().filter(is_valid);
+        state.record.start = state.record.start.take().filter(is_valid);
+    }
+    let tips = states
+        .iter()
+        .filter(|state| state.gone)
+        .filter_map(|state| state.record.tip.clone());
+    let input: String = tips.map(|tip| format!("{tip}^{{commit}}\n")).collect();
+    if input.is_empty() {
+        return Ok(());
+    }
+    let listed = git.read_with(
+        &["cat-file", "--batch-check=%(objectname)"],
+        Some(input.as_bytes()),
+    )?;
+    let existing: HashSet<&str> = listed.lines().filter(|line| is_commit(line)).collect();
+    for state in states.iter_mut().filter(|state| state.gone) {
+        state.record.tip = state
+            .record
+            .tip
+            .take()
+            .filter(|tip| existing.contains(tip.as_str()));
+    }
+    Ok(())
+}
+
+/// The commits of all branches that are in no main branch.
+fn commits_apart(
+    git: &Git,
+    states: &[PlanState],
+    mains: &BTreeSet<String>,
+) -> Result<HashSet<String>, PlanError> {
+    let tips = states.iter().filter_map(|state| state.record.tip.as_ref());
+    let mut input: String = tips.map(|tip| format!("{tip}\n")).collect();
+    if input.is_empty() {
+        return Ok(HashSet::new());
+    }
+    input.extend(mains.iter().map(|main| format!("^{main}\n")));
+    let listed = git.read_with(&["rev-list", "--stdin"], Some(input.as_bytes()))?;
+    Ok(listed.lines().map(str::to_owned).collect())
+}
+
+fn assess_one(
+    git: &Git,
+    refs: &Refs,
+    state: &mut PlanState,
+    name: &str,
+    mains: &BTreeSet<String>,
+    apart: &HashSet<String>,
+) -> Result<(), PlanError> {
+    let Some(tip) = state.record.tip.clone() else {
+        return Ok(());
+    };
+    let has_moved = state.record.start.as_ref() != Some(&tip);
+    if !apart.contains(&tip) {
+        state.unmerged = false;
+        // A branch that stands where the plan began has no work, whatever it stands on.
+        let may_have_work = has_moved || state.before.start.is_none();
+        state.merged = state.record.worked
+            || (state.gone && has_moved)
+            || (may_have_work && came_by_merge(git, &tip, mains)?)
+            || (has_moved && was_pushed(git, name)?);
+        return Ok(());
+    }
+    if !state.record.worked {
+        state.record.worked = has_moved || has_own_commits(git, refs, name, &tip)?;
+    }
+    let compared = compared(&tip, mains);
+    let before = state.record.unmerged_at.clone().unwrap_or_default();
+    if before == compared {
+        return Ok(());
+    }
+    let mut seen: Vec<&str> = before.split(' ').filter(|commit| is_commit(commit)).collect();
+    // Another state of the branch must be compared with all commits.
+    if seen.is_empty() || seen.remove(0) != tip {
+        seen.clear();
+    }
+    match compare(git, &tip, mains, &seen)? {
+        Comparison::Merged => {
+            state.unmerged = false;
+            // Without commits of its own it only stands on a branch that was merged.
+            state.merged = state.record.worked;
+        }
+        Comparison::Unmerged => state.record.unmerged_at = Some(compared),
+    }
+    Ok(())
+}
+
+/// What was compared, so that it need not be compared again.
+fn compared(tip: &str, mains: &BTreeSet<String>) -> String {
+    let mains: Vec<&str> = mains.iter().map(String::as_str).collect();
+    format!("{tip} {}", mains.join(" "))
+}
+
+/// Whether the branch has commits that no other branch has.
+fn has_own_commits(git: &Git, refs: &Refs, name: &str, tip: &str) -> Result<bool, PlanError> {
+    let others = refs.others(name);
+    let mut input = format!("{tip}\n");
+    input.extend(others.into_iter().map(|other| format!("^{other}\n")));
+    let listed = git.read_with(&["rev-list", "--max-count=1", "--stdin"], Some(input.as_bytes()))?;
+    Ok(!listed.trim().is_empty())
+}
+
+/// Whether the commit came into a main branch by a merge, and was made on none of them.
+fn came_by_merge(git: &Git, tip: &str, mains: &BTreeSet<String>) -> Result<bool, PlanError> {
+    let mut came_by_merge = false;
+    for main in mains {
+        if git
+            .try_read(&["merge-base", "--is-ancestor", tip, main])?
+            .is_none()
+        {
+            continue;
+        }
+        let range = format!("{tip}..{main}");
+        let listed = git.read(&["rev-list", "--first-parent", "--parents", &range])?;
+        // The oldest commit of the main line that the commit does not have.
+        let oldest = listed.lines().last();
+        let parent = oldest.and_then(|line| line.split(' ').nth(1));
+        if parent.is_none_or(|parent| parent == tip) {
+            return Ok(false);
+        }
+        came_by_merge = true;
+    }
+    Ok(came_by_merge)
+}
+
+/// Whether the branch was pushed under its own name, which nobody does before it has work.
+fn was_pushed(git: &Git, name: &str) -> Result<bool, PlanError> {
+    let upstream = git.try_read(&["config", "--get", &format!("branch.{name}.merge")])?;
+    Ok(upstream.as_deref() == Some(&format!("refs/heads/{name}")))
+}
+
+/// Finds the new names of renamed branches: the only branch without a plan that has the newest commit of a deleted one.
+fn follow_renamed(
+    git: &Git,
+    refs: &Refs,
+    states: &mut [PlanState],
+    apart: &HashSet<String>,
+) -> Result<(), PlanError> {
+    let mut taken: BTreeSet<String> = states
+        .iter()
+        .filter_map(|state| state.branch.name().map(str::to_owned))
+        .collect();
+    for state in states.iter_mut() {
+        if !state.gone || state.merged || state.is_main || git.is_late() {
+            continue;
+        }
+        let Some(tip) = &state.record.tip else { continue };
+        let is_free = |name: &&String| !taken.contains(*name) && !refs.main_names.contains(*name);
+        let mut same: Vec<String> = refs
+            .heads
+            .iter()
+            .filter(|(name, commit)| *commit == tip && is_free(name))
+            .map(|(name, _)| name.clone())
+            .collect();
+        if same.is_empty() && apart.contains(tip) {
+            let format = [
+                "for-each-ref",
+                "--format=%(refname:lstrip=2)",
+                "--contains",
+                tip,
+                "refs/heads",
+            ];
+            let listed = git.read(&format)?;
+            same = listed
+                .lines()
+                .map(str::to_owned)
+                .filter(|name| is_free(&name))
+                .collect();
+        }
+        if let [only] = same.as_slice() {
+            state.checked_out = refs.checked_out.contains(only);
+            state.renamed_to = Some(Branch::of(Some(only)));
+            taken.insert(only.clone());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,456 @@
+use super::*;
+use crate::Prompt;
+use grov_redact::Redactor;
+use std::collections::BTreeMap;
+use std::process::Command;
+use time::Duration;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-11-26 21:40:05 UTC);
+
+/// A repository with a remote.
+struct Repo {
+    top: tempfile::TempDir,
+    tree: PathBuf,
+}
+
+impl Repo {
+    /// `None` if git is not installed.
+    fn new() -> Option<Self> {
+        Command::new("git").arg("--version").output().ok()?;
+        let top = tempfile::tempdir().unwrap();
+        let tree = top.path().canonicalize().unwrap().join("tree");
+        let repo = Self { top, tree };
+        std::fs::create_dir(&repo.tree).unwrap();
+        repo.git(&["init", "-q"]);
+        std::fs::write(repo.tree.join(".git/info/exclude"), "/.claude/plans/\n").unwrap();
+        let lines: String = (0..200).map(|line| format!("line {line}\n")).collect();
+        std::fs::write(repo.tree.join("shared.txt"), lines).unwrap();
+        repo.commit("start");
+        let remote = repo.remote();
+        repo.git(&["clone", "-q", "--bare", ".", &remote]);
+        repo.git(&["remote", "add", "origin", &remote]);
+        repo.git(&["fetch", "-q", "origin"]);
+        Some(repo)
+    }
+
+    fn remote(&self) -> String {
+        self.top.path().join("remote.git").display().to_string()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        self.git_in(&self.tree, arguments)
+    }
+
+    fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .args([
+                "-c",
+                "user.name=N",
+                "-c",
+                "user.email=n@h",
+                "-c",
+                "init.defaultBranch=main",
+                "-c",
+                "gc.auto=0",
+            ])
+            .args(arguments)
+            .current_dir(folder)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.top.path())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "git {arguments:?}: {errors}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.tree.join(name), text).unwrap();
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "."]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    /// Changes a line of the shared file.
+    fn change_line(&self, line: usize, text: &str) {
+        let path = self.tree.join("shared.txt");
+        let old = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = old.lines().collect();
+        lines[line] = text;
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    }
+
+    /// What the git hooks do after a checkout or merge.
+    fn hook(&self) -> Collected {
+        let collected = collect(&Git::at(&self.tree), options(false)).unwrap();
+        assert!(collected.states.is_complete);
+        collected
+    }
+
+    fn checkout(&self, arguments: &[&str]) {
+        self.git(&[&["checkout", "-q"], arguments].concat());
+        self.hook();
+    }
+
+    fn prompt(&self) {
+        let branch = self.git(&["branch", "--show-current"]);
+        let prompt = Prompt {
+            text: &Redactor::shared().text("Plan it."),
+            directory: &self.tree,
+            session: None,
+            id: None,
+            commit: Some(&self.git(&["rev-parse", "HEAD"])),
+            at: NOW,
+        };
+        assert!(crate::capture(&self.tree, &Branch::of(Some(&branch)), &prompt).unwrap());
+    }
+
+    /// A branch with a plan and two commits; an odd one has another, in the shared file.
+    fn work(&self, name: &str, number: usize) {
+        self.checkout(&["-b", name, "main"]);
+        self.prompt();
+        for part in 0..2 {
+            self.write(
+                &format!("{}-{part}.txt", name.replace('/', "-")),
+                &format!("{name} {part}\n"),
+            );
+            self.commit(&format!("{name} {part}"));
+        }
+        if number % 2 == 1 {
+            self.change_line(number * 3, &format!("{name} changed this"));
+            self.commit(&format!("{name} shared"));
+        }
+    }
+
+    /// Another commit on the main branch, next to the line of a branch.
+    fn main_moves(&self, number: usize) {
+        self.git(&["checkout", "-q", "main"]);
+        self.write(&format!("main-{number}.txt"), "x\n");
+        self.commit(&format!("main {number}"));
+    }
+
+    fn names(&self) -> Vec<String> {
+        let (plans, faults) = PlanDir::all(&self.tree).unwrap();
+        assert!(faults.is_empty(), "{faults:?}");
+        let branch = |plan: PlanDir| plan.branch().map(ToString::to_string);
+        plans.into_iter().filter_map(branch).collect()
+    }
+
+    fn reasons(&self) -> BTreeMap<String, ArchiveReason> {
+        let Ok(entries) = std::fs::read_dir(crate::plans_folder(&self.tree).join(".archive")) else {
+            return BTreeMap::new();
+        };
+        let read = |path: PathBuf| std::fs::read_to_string(path.join("archived.json")).unwrap();
+        entries
+            .map(|entry| serde_json::from_str::<Archived>(&read(entry.unwrap().path())).unwrap())
+            .map(|archived| (archived.branch, archived.reason))
+            .collect()
+    }
+}
+
+fn options(dry_run: bool) -> CollectOptions {
+    CollectOptions { dry_run, now: NOW }
+}
+
+/// Ten branches of each style, merged one after the other.
+const STYLES: [&str; 6] = ["merge", "squash", "rebase", "forward", "remote", "deleted"];
+
+fn merge(repo: &Repo, style: &str, name: &str, number: usize) {
+    match style {
+        "merge" => {
+            repo.main_moves(number);
+            repo.hook();
+            repo.git(&["merge", "-q", "--no-ff", "--no-edit", name]);
+        }
+        "squash" => {
+            repo.main_moves(number);
+            repo.hook();
+            repo.git(&["merge", "-q", "--squash", name]);
+            repo.git(&["commit", "-q", "-m", &format!("{name} (#{number})")]);
+        }
+        "rebase" => {
+            repo.main_moves(number);
+            repo.hook();
+            let range = format!("main..{name}");
+            repo.git(&["cherry-pick", &range]);
+        }
+        "forward" => {
+            repo.checkout(&["main"]);
+            repo.git(&["merge", "-q", "--ff-only", name]);
+        }
+        "remote" => {
+            // Merged at the remote by a clone that has moved on, in one of three ways, and then pulled.
+            repo.checkout(&["main"]);
+            repo.git(&["push", "-q", "origin", "main", name]);
+            let clone = repo.top.path().join(format!("clone-{number}"));
+            repo.git(&["clone", "-q", &repo.remote(), &clone.display().to_string()]);
+            let at_remote = |arguments: &[&str]| repo.git_in(&clone, arguments);
+            std::fs::write(clone.join(format!("other-{number}.txt")), "x\n").unwrap();
+            at_remote(&["add", "."]);
+            at_remote(&["commit", "-q", "-m", "other"]);
+            let branch = format!("origin/{name}");
+            match number % 3 {
+                0 => at_remote(&["merge", "-q", "--no-ff", "--no-edit", &branch]),
+                1 => {
+                    at_remote(&["merge", "-q", "--squash", &branch]);
+                    at_remote(&["commit", "-q", "-m", "squashed"])
+                }
+                _ => at_remote(&["cherry-pick", &format!("main~1..{branch}")]),
+            };
+            at_remote(&["push", "-q", "origin", "main", &format!(":{name}")]);
+            repo.git(&["pull", "-q", "--prune", "--ff-only", "origin", "main"]);
+        }
+        _ => {
+            // Merged, and deleted before anybody looked.
+            repo.main_moves(number);
+            repo.hook();
+            repo.git(&["merge", "-q", "--squash", name]);
+            repo.git(&["commit", "-q", "-m", name]);
+            repo.git(&["branch", "-q", "-D", name]);
+        }
+    }
+    repo.hook();
+}
+
+#[test]
+fn sixty_branches_of_six_merge_styles() {
+    let Some(repo) = Repo::new() else { return };
+    let mut expected = Vec::new();
+    for (place, style) in STYLES.iter().enumerate() {
+        for number in 0..10 {
+            let name = format!("{style}/{number}");
+            repo.work(&name, place * 10 + number);
+            let open = format!("open/{style}-{number}");
+            if number == 5 && place % 3 == 0 {
+                repo.work(&open, 65);
+            }
+            assert_eq!(
+                repo.reasons().get(&name),
+                None,
+                "{name} is archived before it is merged"
+            );
+            merge(&repo, style, &name, place * 10 + number);
+            assert_eq!(repo.reasons().get(&name), Some(&ArchiveReason::Merged), "{name}");
+            expected.push(name);
+        }
+    }
+    let reasons = repo.reasons();
+    assert_eq!(reasons.len(), 60, "{reasons:?}");
+    let open = repo.names();
+    assert!(
+        open.len() == 2 && open.iter().all(|name| name.starts_with("open/")),
+        "{open:?}"
+    );
+}
+
+#[test]
+fn a_squashed_branch_is_recognized_after_the_main_branch_changed_the_same_lines() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 5);
+    repo.checkout(&["main"]);
+    // Next to the branch's line, so that the patch of the squashed commit has another context.
+    repo.change_line(17, "moved");
+    repo.commit("next to it");
+    repo.git(&["merge", "-q", "--squash", "feat"]);
+    repo.write("changelog.txt", "added while merging\n");
+    repo.commit("feat (#1)");
+    repo.change_line(15, "changed again");
+    repo.commit("later");
+    repo.hook();
+    assert_eq!(repo.reasons().get("feat"), Some(&ArchiveReason::Merged));
+}
+
+#[test]
+fn a_branch_without_commits_is_not_merged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.checkout(&["-b", "new"]);
+    repo.prompt();
+    repo.main_moves(1);
+    repo.hook();
+    // The branch catches up, and still has no work of its own.
+    repo.checkout(&["new"]);
+    repo.git(&["merge", "-q", "main"]);
+    repo.hook();
+    repo.main_moves(2);
+    repo.checkout(&["main"]);
+    assert_eq!(repo.names(), ["new"]);
+}
+
+#[test]
+fn a_branch_on_top_of_a_merged_one_is_not_merged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("below", 1);
+    repo.checkout(&["-b", "above"]);
+    repo.prompt();
+    repo.checkout(&["main"]);
+    repo.git(&["merge", "-q", "--no-ff", "--no-edit", "below"]);
+    repo.hook();
+    assert_eq!(repo.names(), ["above"]);
+}
+
+#[test]
+fn unmerged_work_stays_and_a_partial_merge_is_none() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.checkout(&["main"]);
+    repo.git(&["cherry-pick", "feat~2"]);
+    repo.hook();
+    assert_eq!(repo.names(), ["feat"]);
+    // All of it, and one more commit on the branch.
+    repo.git(&["merge", "-q", "--no-ff", "--no-edit", "feat"]);
+    repo.git(&["checkout", "-q", "feat"]);
+    repo.write("more.txt", "x");
+    repo.commit("more");
+    repo.checkout(&["main"]);
+    assert_eq!(repo.names(), ["feat"]);
+}
+
+#[test]
+fn a_checked_out_branch_keeps_its_plan() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.git(&["push", "-q", "-u", "origin", "feat"]);
+    repo.git(&["push", "-q", "origin", "feat:main", ":feat"]);
+    repo.git(&["fetch", "-q", "--prune"]);
+    let states = repo.hook().states;
+    assert!(states.plans[0].merged && states.plans[0].checked_out && !states.plans[0].gone);
+    assert_eq!(repo.names(), ["feat"]);
+    repo.git(&["worktree", "add", "-q", "../other", "main"]);
+    repo.git(&["checkout", "-q", "--detach"]);
+    repo.git_in(&repo.tree.join("../other"), &["checkout", "-q", "feat"]);
+    repo.hook();
+    assert_eq!(repo.names(), ["feat"], "in another working tree");
+    repo.git(&["worktree", "remove", "../other"]);
+    repo.hook();
+    assert_eq!(repo.reasons().get("feat"), Some(&ArchiveReason::Merged));
+}
+
+#[test]
+fn a_renamed_branch_keeps_its_plan() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("old", 1);
+    repo.prompt();
+    repo.git(&["branch", "-m", "new"]);
+    repo.write("after.txt", "x");
+    repo.commit("after");
+    repo.checkout(&["main"]);
+    assert_eq!(repo.names(), ["new"]);
+    let plan = PlanDir::find(&repo.tree, &Branch::of(Some("new"))).unwrap();
+    assert_eq!(plan, None, "its directory has the old name");
+}
+
+#[test]
+fn the_plan_of_a_deleted_branch_is_archived_and_never_removed_if_unmerged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("dropped", 1);
+    repo.work("done", 2);
+    repo.checkout(&["main"]);
+    repo.git(&["branch", "-q", "-D", "dropped"]);
+    repo.git(&["merge", "-q", "--no-ff", "--no-edit", "done"]);
+    let dry = collect(&Git::at(&repo.tree), options(true)).unwrap();
+    assert_eq!(
+        (dry.archived.len(), repo.names().len()),
+        (2, 2),
+        "a dry run changes nothing"
+    );
+    repo.hook();
+    let reasons = repo.reasons();
+    assert_eq!(reasons["dropped"], ArchiveReason::Deleted);
+    assert_eq!(reasons["done"], ArchiveReason::Merged);
+    let later = |days| CollectOptions {
+        dry_run: false,
+        now: NOW + Duration::days(days),
+    };
+    assert!(
+        collect(&Git::at(&repo.tree), later(29))
+            .unwrap()
+            .removed
+            .is_empty()
+    );
+    let removed = collect(&Git::at(&repo.tree), later(400)).unwrap().removed;
+    assert_eq!(removed.len(), 1);
+    assert_eq!(repo.reasons().into_keys().collect::<Vec<_>>(), ["dropped"]);
+}
+
+#[test]
+fn a_branch_that_only_the_remote_has_is_not_gone() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.git(&["push", "-q", "origin", "feat"]);
+    repo.checkout(&["main"]);
+    repo.git(&["branch", "-q", "-D", "feat"]);
+    let states = repo.hook().states;
+    assert!(!states.plans[0].gone && !states.plans[0].merged);
+    assert_eq!(repo.names(), ["feat"]);
+}
+
+#[test]
+fn a_directory_that_the_user_made_is_matched_to_its_branch() {
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["checkout", "-q", "-b", "feat/a"]);
+    let folder = crate::plans_folder(&repo.tree).join("feat-a");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("plan.md"), "# A\n").unwrap();
+    repo.write("a.txt", "x");
+    repo.git(&["add", "a.txt"]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-ff", "--no-edit", "feat/a"]);
+    repo.hook();
+    assert_eq!(repo.reasons().get("feat/a"), Some(&ArchiveReason::Merged));
+}
+
+#[test]
+fn nothing_is_written_to_the_repository() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.checkout(&["main"]);
+    repo.change_line(4, "near");
+    repo.commit("near");
+    let before = repo.git(&["count-objects", "-v"]);
+    repo.hook();
+    assert_eq!(repo.git(&["count-objects", "-v"]), before);
+    let status = repo.git(&["status", "--porcelain"]);
+    assert_eq!(status, "");
+}
+
+#[test]
+fn a_time_limit_leaves_plans_as_they_are() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-edit", "feat"]);
+    let git = Git::at(&repo.tree).until(std::time::Instant::now());
+    assert!(matches!(
+        collect(&git, options(false)),
+        Err(PlanError::GitTimedOut { .. })
+    ));
+    assert_eq!(repo.names(), ["feat"]);
+}
+
+#[test]
+fn another_collection_at_the_same_time_is_refused() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    let _lock = lock(&crate::plans_folder(&repo.tree)).unwrap();
+    assert!(matches!(
+        collect(&Git::at(&repo.tree), options(false)),
+        Err(PlanError::Busy)
+    ));
+}
+
+#[test]
+fn a_folder_outside_of_git_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    PlanDir::find_or_create(folder.path(), &Branch::of(Some("x"))).unwrap();
+    let found = states(&Git::at(folder.path()));
+    assert!(
+        matches!(found, Err(PlanError::Git { .. } | PlanError::NoGit(_))),
+        "{found:?}"
+    );
+}
