@@ -6,6 +6,7 @@
 //! 4. Everything else is a question back.
 
 mod answer;
+mod candidate;
 mod remember;
 mod request;
 

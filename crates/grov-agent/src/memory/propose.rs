@@ -21,13 +21,15 @@ const MAX_EVIDENCE: usize = 16;
 /// Something that shall be remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
+    /// The key of the item; `None` for a fresh one. A caller that may have to repeat the proposal gives one.
+    pub id: Option<MemoryItemId>,
     /// What it is.
     pub kind: MemoryType,
     /// The words.
     pub content: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
-    /// How long it lives, from a minute to a year; `None` for 7 days for a metric and for ever for everything else. An event lives
+    /// How long it lives, from a second to ten years; `None` for 7 days for a metric and for ever for everything else. An event lives
     /// for ever.
     pub ttl: Option<Duration>,
     /// The item that it replaces once it is accepted.
@@ -182,6 +184,7 @@ pub(crate) fn build(
 ) -> Result<Proposed, ProposeFailed> {
     let invalid = |path, message: String| Err(ProposeFailed::Invalid { path, message });
     let Proposal {
+        id,
         kind,
         content,
         mut evidence,
@@ -218,7 +221,7 @@ pub(crate) fn build(
     }
     evidence.truncate(MAX_EVIDENCE);
     let item = MemoryItem {
-        id: MemoryItemId::fresh(),
+        id: id.unwrap_or_else(MemoryItemId::fresh),
         project_id: at.project,
         kind,
         status: first_status(kind),

@@ -5,8 +5,8 @@ use crate::tool_call::{PROPOSE_ADD, PROPOSE_UPDATE};
 use crate::{EvidenceKind, MemoryType};
 use serde_json::{Value, json};
 
-/// The shortest and the longest lifetime that a proposal may ask for, in seconds: a minute and a year.
-pub(crate) const TTL_SECONDS: std::ops::RangeInclusive<i64> = 60..=31_536_000;
+/// The shortest and the longest lifetime that a proposal may ask for, in seconds: a second and ten years.
+pub(crate) const TTL_SECONDS: std::ops::RangeInclusive<i64> = 1..=316_224_000;
 
 /// The most characters of an item's words.
 pub(crate) const MAX_CONTENT_CHARS: usize = 4_000;

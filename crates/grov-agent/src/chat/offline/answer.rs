@@ -1,16 +1,12 @@
 //! Answers a question by quoting the sentence that has its words.
 
+use super::candidate::{Candidate, Question, candidates};
 use crate::chat::citations::cited;
 use crate::chat::draft::{Draft, DraftDecision};
-use crate::chat::sentence::sentences;
 use crate::chat::source::Source;
 use crate::memory::contradicts;
-use crate::subject::is_stop_word;
 use crate::{Category, Citation};
-use grov_domain::words;
 use grov_redact::is_unspaced;
-use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// The share of a question's words that a sentence with its headings has to have.
 const COVERED: f64 = 0.8;
@@ -18,136 +14,18 @@ const COVERED: f64 = 0.8;
 /// The same for a question in a script without spaces, whose words are pairs of characters.
 const COVERED_UNSPACED: f64 = 0.6;
 
-/// The share that the sentence alone has to have.
-const COVERED_BY_SENTENCE: f64 = 0.4;
-
-/// What a word counts that stands elsewhere in the passage.
-const ELSEWHERE: f64 = 0.5;
-
-/// What a document is ahead of memory.
-const DOCUMENT_BONUS: f64 = 0.1;
-
 /// The most quotations of an answer.
 const MAX_QUOTES: usize = 3;
 
-/// The most lines that follow a line that ends with a colon.
-const MAX_LIST: usize = 6;
-
 /// Beginnings of requests for information that are no questions, in lower case.
-const REQUESTS: &[&str] = &[
-    "tell",
-    "show",
-    "explain",
-    "describe",
-    "list",
-    "give",
-    "name",
-    "summarise",
-    "summarize",
-    "what",
-    "when",
-    "who",
-    "where",
-    "which",
-    "how",
-    "why",
-    "nenne",
-    "erkläre",
-    "erklär",
-    "beschreibe",
-    "zeig",
-    "zeige",
-    "sag",
-    "sage",
-    "wann",
-    "wer",
-    "wo",
-    "was",
-    "wie",
-    "welche",
-    "welcher",
-    "dis-moi",
-    "dites-moi",
-    "explique",
-    "montre",
-    "donne",
-    "quand",
-    "qui",
-    "où",
-    "quel",
-    "quelle",
-    "combien",
-    "dime",
-    "explica",
-    "muestra",
-    "cuándo",
-    "quién",
-    "dónde",
-    "cuánto",
-    "diga",
-    "diz-me",
-    "explique",
-    "mostre",
-    "quando",
-    "quem",
-    "onde",
-    "quanto",
-    "dimmi",
-    "spiega",
-    "mostra",
-    "powiedz",
-    "wyjaśnij",
-    "pokaż",
-    "kiedy",
-    "kto",
-    "gdzie",
-    "ile",
-    "скажи",
-    "поясни",
-    "покажи",
-    "коли",
-    "хто",
-    "де",
-    "скільки",
-    "söyle",
-    "açıkla",
-    "göster",
-    "vertel",
-    "leg",
-    "toon",
-    "wanneer",
-    "waar",
-    "hoeveel",
-    "أخبرني",
-    "اشرح",
-    "متى",
-    "أين",
-    "كم",
-    "ما",
-    "من",
-];
-
-/// A sentence that may answer.
-struct Candidate<'s> {
-    source: &'s Source,
-    quote: &'s str,
-    /// The share of the question's words that it covers.
-    covered: f64,
-    /// The share that the sentence itself has.
-    own: f64,
-}
-
-impl Candidate<'_> {
-    /// A document outranks memory unless memory covers clearly more of the question.
-    fn score(&self) -> f64 {
-        self.covered
-            + if self.source.category.is_some() {
-                DOCUMENT_BONUS
-            } else {
-                0.0
-            }
-    }
-}
+const REQUESTS: &str = "
+tell show explain describe list give name summarise summarize what when who where which how why nenne
+erkläre erklär beschreibe zeig zeige sag sage wann wer wo was wie welche welcher dis-moi dites-moi
+explique montre donne quand qui où quel quelle combien dime explica muestra cuándo quién dónde cuánto
+diga diz-me mostre quando quem onde quanto dimmi spiega mostra powiedz wyjaśnij pokaż kiedy kto gdzie ile
+скажи поясни покажи коли хто де скільки söyle açıkla göster vertel leg toon wanneer waar hoeveel أخبرني
+اشرح متى أين كم ما من
+";
 
 /// Returns an answer that quotes, or `None`.
 ///
@@ -160,10 +38,7 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
     if !asks_for_information(message, has_tools) {
         return None;
     }
-    let question = question_words(message);
-    if question.is_empty() {
-        return None;
-    }
+    let question = Question::of(message)?;
     let needed = if message.chars().any(is_unspaced) {
         COVERED_UNSPACED
     } else {
@@ -181,10 +56,10 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
             .then_with(|| other.own.total_cmp(&one.own));
         order.then_with(|| rank(one.source).cmp(&rank(other.source)))
     });
-    let best = candidates.first()?;
+    let best = outranking(&candidates)?;
     let mut quoted: Vec<&Candidate<'_>> = vec![best];
     let mut otherwise: Vec<&Candidate<'_>> = Vec::new();
-    for candidate in &candidates[1..] {
+    for candidate in &candidates {
         if quoted.iter().any(|quoted| overlaps(quoted, candidate)) {
             continue;
         }
@@ -199,6 +74,17 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
         }
     }
     Some(draft(&quoted, &otherwise))
+}
+
+/// Returns the best candidate, or one that covers the question as well, contradicts it and is of a source that outranks its own.
+fn outranking<'c, 's>(candidates: &'c [Candidate<'s>]) -> Option<&'c Candidate<'s>> {
+    let mut best = candidates.first()?;
+    for candidate in &candidates[1..] {
+        if rank(candidate.source) < rank(best.source) && contradicts(best.quote, candidate.quote) {
+            best = candidate;
+        }
+    }
+    Some(best)
 }
 
 fn draft(quoted: &[&Candidate<'_>], otherwise: &[&Candidate<'_>]) -> Draft {
@@ -276,112 +162,5 @@ fn asks_for_information(message: &str, has_tools: bool) -> bool {
     let first = lower
         .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '¿'))
         .find(|word| !word.is_empty());
-    !has_tools || first.is_some_and(|first| REQUESTS.contains(&first))
-}
-
-/// Returns the content words of a question. Of pairs of characters only those with a character that bears meaning count.
-fn question_words(message: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for word in words(message, 60) {
-        if !is_stop_word(&word) && !is_grammar(&word) && !found.contains(&word) {
-            found.push(word);
-        }
-    }
-    found
-}
-
-/// Whether a word of a script without spaces is grammar: Hiragana alone, or with a sign of a question.
-fn is_grammar(word: &str) -> bool {
-    const QUESTION_SIGNS: [char; 8] = ['哪', '什', '么', '吗', '谁', '何', '几', '请'];
-    word.chars()
-        .all(|letter| ('\u{3040}'..='\u{309f}').contains(&letter))
-        || word.contains(QUESTION_SIGNS)
-}
-
-fn candidates<'s>(source: &'s Source, question: &[String]) -> Vec<Candidate<'s>> {
-    let headings: BTreeSet<String> = words(
-        &format!(
-            "{} {}",
-            source.title.replace('_', " "),
-            source.heading_path.join(" ")
-        ),
-        200,
-    )
-    .into_iter()
-    .collect();
-    let passage: BTreeSet<String> = words(&source.text, 2_000).into_iter().collect();
-    let ranges = sentences(&source.text);
-    let is_heading = |range: &Range<usize>| source.text[..range.start].trim_end_matches(' ').ends_with('#');
-    let mut found = Vec::new();
-    for (place, range) in ranges.iter().enumerate().filter(|(_, range)| !is_heading(range)) {
-        let own: BTreeSet<String> = words(&source.text[range.clone()], 400).into_iter().collect();
-        let (mut in_sentence, mut covered) = (0.0, 0.0);
-        for word in question {
-            if has(&own, word) {
-                in_sentence += 1.0;
-                covered += 1.0;
-            } else if has(&headings, word) {
-                covered += 1.0;
-            } else if has(&passage, word) {
-                covered += ELSEWHERE;
-            }
-        }
-        let all = question.len() as f64;
-        if in_sentence / all >= COVERED_BY_SENTENCE {
-            let end = end_of_list(&source.text, &ranges, place);
-            found.push(Candidate {
-                source,
-                quote: &source.text[range.start..end],
-                covered: covered / all,
-                own: in_sentence / all,
-            });
-        }
-    }
-    found
-}
-
-/// Returns where a quotation ends: with the lines of a list after a line that ends with a colon.
-fn end_of_list(text: &str, ranges: &[Range<usize>], place: usize) -> usize {
-    let mut end = ranges[place].end;
-    if !text[ranges[place].clone()].ends_with([':', '：']) {
-        return end;
-    }
-    for next in ranges[place + 1..].iter().take(MAX_LIST) {
-        let between = &text[end..next.start];
-        if between.contains('#') || between.matches('\n').count() > 2 {
-            break;
-        }
-        end = next.end;
-    }
-    end
-}
-
-/// Whether a word is among others, also with another ending or as a part of a compound.
-fn has(words: &BTreeSet<String>, word: &str) -> bool {
-    words.contains(word) || words.iter().any(|other| are_forms(other, word))
-}
-
-/// Whether two words are probably forms of one: they begin alike and differ in at most three letters at the end, or the longer
-/// one contains the other. Short words and words of scripts without spaces have to be equal.
-fn are_forms(one: &str, other: &str) -> bool {
-    if one.chars().any(is_unspaced) || one.bytes().any(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let (short, long) = if one.len() <= other.len() {
-        (one, other)
-    } else {
-        (other, one)
-    };
-    let lengths = (short.chars().count(), long.chars().count());
-    if lengths.0 < 4 {
-        return false;
-    }
-    let common = short
-        .chars()
-        .zip(long.chars())
-        .take_while(|(one, other)| one == other)
-        .count();
-    let is_ending =
-        common >= 4 && lengths.0 - common <= 3 && lengths.1 - common <= 3 && common * 3 >= lengths.1 * 2;
-    is_ending || (lengths.0 >= 5 && long.contains(short))
+    !has_tools || first.is_some_and(|first| REQUESTS.split_whitespace().any(|word| word == first))
 }

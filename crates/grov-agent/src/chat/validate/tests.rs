@@ -284,12 +284,12 @@ fn requests_for_memory() {
         ),
         (
             "memory.propose_add",
-            json!({"type": "metric", "content": "x", "ttl_seconds": 59}),
+            json!({"type": "metric", "content": "x", "ttl_seconds": 0}),
             Err("/ttl_seconds"),
         ),
         (
             "memory.propose_add",
-            json!({"type": "metric", "content": "x", "ttl_seconds": 99_999_999}),
+            json!({"type": "metric", "content": "x", "ttl_seconds": 999_999_999}),
             Err("/ttl_seconds"),
         ),
         (
