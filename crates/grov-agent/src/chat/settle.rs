@@ -147,7 +147,6 @@ impl Settling<'_> {
                 ttl,
                 evidence,
             } => Proposal {
-                id: None,
                 kind,
                 content,
                 evidence: self.quotable.checked(&evidence),
@@ -157,7 +156,6 @@ impl Settling<'_> {
             MemoryRequest::Words { id, content } => {
                 let item = self.changed.get(&id).ok_or_else(|| unknown(&id))?;
                 Proposal {
-                    id: None,
                     kind: item.kind,
                     content,
                     evidence: self.quotable.checked(&[]),

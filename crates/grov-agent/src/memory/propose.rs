@@ -21,8 +21,6 @@ const MAX_EVIDENCE: usize = 16;
 /// Something that shall be remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// The key of the item; `None` for a fresh one. A caller that may have to repeat the proposal gives one.
-    pub id: Option<MemoryItemId>,
     /// What it is.
     pub kind: MemoryType,
     /// The words.
@@ -184,7 +182,6 @@ pub(crate) fn build(
 ) -> Result<Proposed, ProposeFailed> {
     let invalid = |path, message: String| Err(ProposeFailed::Invalid { path, message });
     let Proposal {
-        id,
         kind,
         content,
         mut evidence,
@@ -221,7 +218,7 @@ pub(crate) fn build(
     }
     evidence.truncate(MAX_EVIDENCE);
     let item = MemoryItem {
-        id: id.unwrap_or_else(MemoryItemId::fresh),
+        id: MemoryItemId::fresh(),
         project_id: at.project,
         kind,
         status: first_status(kind),

@@ -14,7 +14,6 @@ fn at() -> ProposedAt {
 
 fn proposal(kind: MemoryType, content: &str) -> Proposal {
     Proposal {
-        id: None,
         kind,
         content: content.to_owned(),
         evidence: vec![Evidence {
