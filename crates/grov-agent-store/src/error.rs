@@ -83,3 +83,45 @@ fn of_postgres(code: &str, message: String) -> AgentStoreError {
         _ => AgentStoreError::Other(format!("{message} (SQLSTATE {code})")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Connection;
+
+    /// Runs statements of which the last one fails.
+    async fn failure(sql: &'static str) -> AgentStoreError {
+        sqlx::any::install_default_drivers();
+        let mut connection = sqlx::AnyConnection::connect("sqlite::memory:").await.unwrap();
+        let outcome = sqlx::raw_sql(sql).execute(&mut connection).await;
+        failed(outcome.unwrap_err())
+    }
+
+    #[tokio::test]
+    async fn errors_of_sqlite_say_what_to_do() {
+        let full = "PRAGMA max_page_count = 5; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))";
+        let full = failure(full).await;
+        assert!(matches!(full, AgentStoreError::NotWritable(_)), "{full:?}");
+        let read_only = failure("CREATE TABLE t (x); PRAGMA query_only = 1; INSERT INTO t VALUES (1)").await;
+        assert!(
+            matches!(read_only, AgentStoreError::NotWritable(_)),
+            "{read_only:?}"
+        );
+        let twice = failure("CREATE TABLE t (x PRIMARY KEY); INSERT INTO t VALUES (1), (1)").await;
+        assert!(matches!(twice, AgentStoreError::Conflict(_)), "{twice:?}");
+        let wrong = failure("SELECT nothing").await;
+        assert!(matches!(wrong, AgentStoreError::Other(_)), "{wrong:?}");
+    }
+
+    #[test]
+    fn codes_of_postgresql_say_whether_to_try_again() {
+        let kind = |code| of_postgres(code, String::new());
+        for code in ["57P01", "57P03", "53300", "40P01", "08006"] {
+            assert!(matches!(kind(code), AgentStoreError::Unavailable(_)), "{code}");
+        }
+        for code in ["53100", "25006", "42501"] {
+            assert!(matches!(kind(code), AgentStoreError::NotWritable(_)), "{code}");
+        }
+        assert!(matches!(kind("42P01"), AgentStoreError::Other(_)));
+    }
+}
