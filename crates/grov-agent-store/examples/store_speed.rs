@@ -1,7 +1,7 @@
 //! Measures a store: recall and time of vector search against an exact search, word search, and ingestion.
 //!
-//! `store_speed [sqlite|postgres] [CHUNKS] [PROJECTS] [MEGABYTES]`; the defaults are small. With `postgres` it starts a server
-//! of its own (`scripts/install-postgres`).
+//! `store_speed [sqlite|postgres|URL] [CHUNKS] [PROJECTS] [MEGABYTES]`; the defaults are small. With `postgres` it starts a
+//! server of its own (`scripts/install-postgres`); a URL leads to an empty database.
 #![allow(clippy::print_stdout, reason = "it prints what it measured")]
 #![allow(clippy::unwrap_used, reason = "it ends with the first error")]
 
@@ -103,12 +103,14 @@ async fn main() {
     let server = (kind == "postgres").then(|| PostgresServer::start().unwrap());
     let url = match &server {
         Some(server) => server.database("measured").await,
-        None => format!("sqlite:{}", folder.path().join("agent.db").display()),
+        None if kind == "sqlite" => format!("sqlite:{}", folder.path().join("agent.db").display()),
+        None => kind.clone(),
     };
     let database = AgentDatabase::open(&url, &DatabaseOptions::default())
         .await
         .unwrap();
     let database = Arc::new(database);
+    let kind = database.health().await.kind;
     println!("{kind}: {chunks} chunks of {DIMENSION} dimensions in {projects} projects");
     ingest(&database, megabytes).await;
     let (projects, known, centers) = fill(&database, chunks, projects).await;

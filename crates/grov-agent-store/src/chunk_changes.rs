@@ -92,12 +92,40 @@ fn key(chunk: &NewChunk) -> Result<(String, Cow<'_, str>), AgentStoreError> {
     Ok((json_of(&chunk.heading_path)?, without_nul(&chunk.text)))
 }
 
+/// The words of chunks that are likely to be added, by their places.
+pub(crate) type PreparedWords = HashMap<usize, EntryWords>;
+
+/// Splits the chunks that the stored version does not have into words.
+pub(crate) async fn prepare_words(
+    work: &mut Work,
+    before: Option<DocumentId>,
+    new: &NewDocument,
+) -> Result<PreparedWords, AgentStoreError> {
+    let before = match before {
+        Some(id) => stored(work, id).await?,
+        None => Vec::new(),
+    };
+    let changes = Changes::between(&before, &new.chunks)?;
+    let mut words = HashMap::new();
+    for batch in changes.added.chunks(BATCH) {
+        words.extend(
+            batch
+                .iter()
+                .map(|placed| (placed.ordinal, words_of(new, placed.chunk))),
+        );
+        // A large document takes some time; others run meanwhile.
+        tokio::task::yield_now().await;
+    }
+    Ok(words)
+}
+
 /// Writes the changes of a document that is stored already.
 pub(crate) async fn apply(
     work: &mut Work,
     id: DocumentId,
     new: &NewDocument,
     changes: Changes<'_>,
+    mut words: PreparedWords,
 ) -> Result<(), AgentStoreError> {
     let dialect = work.dialect;
     let gone = format!("DELETE FROM chunks WHERE {}", dialect.is_in("id", 1));
@@ -134,7 +162,15 @@ pub(crate) async fn apply(
         let rows: Vec<Value> = batch.iter().map(whole_row).collect();
         work.run(insert.as_str(), vec![Arg::json(&rows)?, Arg::from(id)])
             .await?;
-        let entries: Vec<NewEntry> = batch.iter().map(|placed| entry(new, placed)).collect();
+        let entries: Vec<NewEntry> = batch
+            .iter()
+            .map(|placed| NewEntry {
+                id: placed.id.to_string(),
+                words: words
+                    .remove(&placed.ordinal)
+                    .unwrap_or_else(|| words_of(new, placed.chunk)),
+            })
+            .collect();
         entries::insert(
             work,
             new.project,
@@ -163,15 +199,7 @@ fn whole_row(placed: &Placed<'_>) -> Value {
     row
 }
 
-fn entry(new: &NewDocument, placed: &Placed<'_>) -> NewEntry {
-    let heading_path: Vec<String> = placed
-        .chunk
-        .heading_path
-        .iter()
-        .map(|heading| heading.to_string())
-        .collect();
-    NewEntry {
-        id: placed.id.to_string(),
-        words: EntryWords::of(&new.title, &heading_path, &placed.chunk.text),
-    }
+fn words_of(new: &NewDocument, chunk: &NewChunk) -> EntryWords {
+    let heading_path: Vec<String> = chunk.heading_path.iter().map(ToString::to_string).collect();
+    EntryWords::of(&new.title, &heading_path, &chunk.text)
 }

@@ -1,7 +1,7 @@
 //! Documents and their chunks.
 
 use crate::AgentDatabase;
-use crate::chunk_changes::{self, Changes};
+use crate::chunk_changes::{self, Changes, PreparedWords};
 use crate::column::Columns;
 use crate::pages::{InOrder, Newest};
 use crate::work::{Work, args};
@@ -29,6 +29,14 @@ impl DocumentStore for AgentDatabase {
                 "the title has more than {MOST_TITLE_BYTES} bytes; give a shorter one"
             )));
         }
+        // Most of the work is done before others have to wait for this transaction.
+        let mut work = self.snapshot().await?;
+        let before = find_by_title(&mut work, new).await?;
+        if let Some(unchanged) = before.as_ref().and_then(|before| unchanged(before, new)) {
+            return Ok(unchanged);
+        }
+        let words = chunk_changes::prepare_words(&mut work, before.map(|before| before.id), new).await?;
+        drop(work);
         let mut work = self.write().await?;
         // Uploads of one title follow each other. SQLite has one writer.
         if let Some(lock) = self.dialect.pick(
@@ -37,7 +45,7 @@ impl DocumentStore for AgentDatabase {
         ) {
             work.run(lock, args![new.project, &**new.title]).await?;
         }
-        let stored = store(&mut work, new).await?;
+        let stored = store(&mut work, new, words).await?;
         work.commit().await?;
         Ok(stored)
     }
@@ -98,19 +106,31 @@ async fn find(
     row.map(|row| document(&row)).transpose()
 }
 
-async fn store(work: &mut Work, new: &NewDocument) -> Result<StoredDocument, AgentStoreError> {
+async fn find_by_title(work: &mut Work, new: &NewDocument) -> Result<Option<Document>, AgentStoreError> {
     let select = format!("{SELECT} WHERE d.project_id = $1 AND d.title = $2");
-    let before = work.one(select, args![new.project, &**new.title]).await?;
-    let before = before.map(|row| document(&row)).transpose()?;
-    if let Some(before) = &before
-        && before.sha256 == new.sha256
-        && before.category == new.category
-    {
-        return Ok(StoredDocument {
-            document: before.clone(),
-            unchanged: true,
-            kept: before.chunks,
-        });
+    let row = work.one(select, args![new.project, &**new.title]).await?;
+    row.map(|row| document(&row)).transpose()
+}
+
+/// The answer if the content and the category are stored already.
+fn unchanged(before: &Document, new: &NewDocument) -> Option<StoredDocument> {
+    let is_same = before.sha256 == new.sha256 && before.category == new.category;
+    is_same.then(|| StoredDocument {
+        document: before.clone(),
+        unchanged: true,
+        kept: before.chunks,
+    })
+}
+
+async fn store(
+    work: &mut Work,
+    new: &NewDocument,
+    words: PreparedWords,
+) -> Result<StoredDocument, AgentStoreError> {
+    // Another upload may have come first.
+    let before = find_by_title(work, new).await?;
+    if let Some(unchanged) = before.as_ref().and_then(|before| unchanged(before, new)) {
+        return Ok(unchanged);
     }
     let id = match &before {
         Some(before) => {
@@ -121,7 +141,7 @@ async fn store(work: &mut Work, new: &NewDocument) -> Result<StoredDocument, Age
     };
     let changes = Changes::between(&chunk_changes::stored(work, id).await?, &new.chunks)?;
     let kept = changes.kept();
-    chunk_changes::apply(work, id, new, changes).await?;
+    chunk_changes::apply(work, id, new, changes, words).await?;
     if let Some(before) = before.filter(|before| before.category != new.category) {
         relabel(work, before.id, new.category).await?;
     }
