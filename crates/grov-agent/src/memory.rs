@@ -3,9 +3,9 @@
 mod contradiction;
 mod propose;
 
-pub(crate) use contradiction::contradicts;
+pub(crate) use contradiction::{KnownItem, contradicts};
 pub use propose::{Proposal, ProposeFailed, Proposed, propose};
-pub(crate) use propose::{ProposedAt, build, known_items};
+pub(crate) use propose::{ProposedAt, build, known_items, whole_micros};
 
 use crate::names::named;
 use crate::{MemoryItemId, ProjectId};

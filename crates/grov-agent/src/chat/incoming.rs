@@ -2,6 +2,7 @@
 
 use super::{ChatFailed, ChatRequest, ChatService};
 use crate::json_text::JsonText;
+use crate::memory::whole_micros;
 use crate::tool::ArgumentSchema;
 use crate::{AgentStoreError, Message, MessageId, MessageRole, Project, ThreadId, ToolCall, Tools};
 use grov_redact::{Redacted, Redactor};
@@ -61,7 +62,7 @@ impl ChatService {
                 .ok_or(AgentStoreError::NotFound("thread"))?;
         }
         let thread = request.thread.unwrap_or_else(ThreadId::fresh);
-        let now = self.clock.now();
+        let now = whole_micros(self.clock.now());
         Ok(Incoming {
             project,
             thread,
@@ -105,7 +106,7 @@ impl ChatService {
             .filter(|found| found.project_id == project.id)
             .ok_or(AgentStoreError::NotFound("thread"))?;
         let call = Redacted::of(call).into_inner();
-        let now = self.clock.now();
+        let now = whole_micros(self.clock.now());
         let result = json!({
             "tool_call_id": call.id, "name": call.name, "status": call.status, "result": call.result, "error": call.error,
         });

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, DraftCall, DraftDecision, MemoryRequest};
 use super::evidence::Quotable;
-use crate::memory::{ProposedAt, build};
+use crate::memory::{KnownItem, ProposedAt, build};
 use crate::{
     CALL_LIFETIME, Decision, MemoryItem, MemoryStatus, NewEvent, Proposal, ProposeFailed, Proposed, Response,
     ToolCall, ToolCallId, ToolCallStatus, webhook,
@@ -17,7 +17,7 @@ pub(crate) struct Settling<'a> {
     pub(crate) at: ProposedAt,
     pub(crate) quotable: Quotable<'a>,
     /// Items in force and open proposals.
-    pub(crate) known: Vec<MemoryItem>,
+    pub(crate) known: Vec<KnownItem>,
     /// The items that the answer wants to change, by the id that it names.
     pub(crate) changed: HashMap<String, MemoryItem>,
     pub(crate) has_webhook: bool,
@@ -177,7 +177,7 @@ impl Settling<'_> {
                 .events
                 .push(webhook::memory_proposed(&item, call.as_deref()));
         }
-        self.known.push(proposed.item.clone());
+        self.known.push(KnownItem::of(proposed.item));
         settled.response.memory_proposals.push((*item).clone());
         settled.items.push(item);
         call

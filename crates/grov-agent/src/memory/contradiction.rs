@@ -19,14 +19,31 @@ const SAME_WORDS: f64 = 0.9;
 /// How long an event or a measurement with the same words is taken for the same one.
 const SAME_EVENT: Duration = Duration::hours(1);
 
+/// An item with what it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownItem {
+    pub(crate) item: MemoryItem,
+    subject: Subject,
+}
+
+impl KnownItem {
+    pub(crate) fn of(item: MemoryItem) -> Self {
+        let subject = Subject::of(&item.content);
+        Self { item, subject }
+    }
+
+    pub(crate) fn contradicts(&self, content: &Subject) -> bool {
+        contradicts(&self.subject, content)
+    }
+}
+
 /// Whether two texts speak of the same subject and say otherwise.
 ///
 /// They speak of the same subject if they share at least two content words, and at least half of the shorter one's. They say
 /// otherwise if one denies and the other does not, if both have numbers and neither's are all among the other's, or if they
 /// share 60 % and each has one or two other words, as in `use PostgreSQL for the orders` and `use MySQL for the orders`.
-pub(crate) fn contradicts(one: &str, other: &str) -> bool {
-    let (one, other) = (Subject::of(one), Subject::of(other));
-    let shared = one.shared(&other);
+pub(crate) fn contradicts(one: &Subject, other: &Subject) -> bool {
+    let shared = one.shared(other);
     let shorter = one.words.len().min(other.words.len());
     let share = shared as f64 / shorter.max(1) as f64;
     if shared < 2 || share < SAME_SUBJECT {
@@ -39,13 +56,12 @@ pub(crate) fn contradicts(one: &str, other: &str) -> bool {
     let is_choice = |subject: &Subject| (1..=MAX_CHOICE).contains(&(subject.words.len() - shared));
     one.is_denial != other.is_denial
         || numbers_differ
-        || (share >= SAME_SUBJECT_CHOICE && is_choice(&one) && is_choice(&other))
+        || (share >= SAME_SUBJECT_CHOICE && is_choice(one) && is_choice(other))
 }
 
 /// Whether two texts say the same: at least 90 % of all their words are in both, with the same numbers and denials.
-pub(crate) fn says_the_same(one: &str, other: &str) -> bool {
-    let (one, other) = (Subject::of(one), Subject::of(other));
-    let shared = one.shared(&other);
+fn says_the_same(one: &Subject, other: &Subject) -> bool {
+    let shared = one.shared(other);
     let all = one.words.len() + other.words.len() - shared;
     if all == 0 {
         return one.numbers == other.numbers && !one.numbers.is_empty();
@@ -57,14 +73,27 @@ pub(crate) fn says_the_same(one: &str, other: &str) -> bool {
 
 /// Whether a proposal repeats an item in force or an open proposal. What happened and what was measured may happen again: it is
 /// a repetition within an hour only.
-pub(crate) fn is_repeated(kind: MemoryType, content: &str, item: &MemoryItem, now: OffsetDateTime) -> bool {
-    let is_recent = !kind.is_accepted_at_once() || now - item.created_at < SAME_EVENT;
-    item.kind == kind && is_recent && says_the_same(content, &item.content)
+pub(crate) fn is_repeated(
+    kind: MemoryType,
+    content: &Subject,
+    known: &KnownItem,
+    now: OffsetDateTime,
+) -> bool {
+    let is_recent = !kind.is_accepted_at_once() || now - known.item.created_at < SAME_EVENT;
+    known.item.kind == kind && is_recent && says_the_same(content, &known.subject)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn contradicts(one: &str, other: &str) -> bool {
+        super::contradicts(&Subject::of(one), &Subject::of(other))
+    }
+
+    fn says_the_same(one: &str, other: &str) -> bool {
+        super::says_the_same(&Subject::of(one), &Subject::of(other))
+    }
 
     #[test]
     fn texts_that_say_otherwise_about_the_same_are_found() {

@@ -1,6 +1,7 @@
 //! Turns a proposal into an item and the call that decides it: the policy of governed memory.
 
-use super::contradiction::{contradicts, is_repeated};
+use super::contradiction::{KnownItem, is_repeated};
+use crate::subject::Subject;
 use crate::tool::{MAX_CONTENT_CHARS, TTL_SECONDS};
 use crate::tool_call::PROPOSE_ADD;
 use crate::{
@@ -101,7 +102,7 @@ pub async fn propose(
     let at = ProposedAt {
         project,
         thread: None,
-        now,
+        now: whole_micros(now),
     };
     let Proposed { mut item, mut call } = build(proposal, &known, at)?;
     item.id = id;
@@ -149,7 +150,7 @@ impl MemoryItem {
 pub(crate) async fn known_items(
     store: &dyn AgentStore,
     project: ProjectId,
-) -> Result<Vec<MemoryItem>, AgentStoreError> {
+) -> Result<Vec<KnownItem>, AgentStoreError> {
     let filter = MemoryFilter {
         types: Vec::new(),
         statuses: vec![
@@ -166,7 +167,7 @@ pub(crate) async fn known_items(
     };
     loop {
         let listed = store.items(project, &filter, &page).await?;
-        items.extend(listed.items);
+        items.extend(listed.items.into_iter().map(KnownItem::of));
         page.after = listed.next;
         if page.after.is_none() || items.len() >= MAX_COMPARED {
             return Ok(items);
@@ -174,10 +175,16 @@ pub(crate) async fn known_items(
     }
 }
 
+/// Returns a time without what is shorter than a microsecond, which no store keeps: what is answered is what is stored.
+pub(crate) fn whole_micros(time: OffsetDateTime) -> OffsetDateTime {
+    time.replace_nanosecond(time.microsecond() * 1_000)
+        .unwrap_or(time)
+}
+
 /// Builds the item of a proposal, and the call that decides it if it waits for a person. Secrets in it are masked first.
 pub(crate) fn build(
     proposal: Proposal,
-    known: &[MemoryItem],
+    known: &[KnownItem],
     at: ProposedAt,
 ) -> Result<Proposed, ProposeFailed> {
     let invalid = |path, message: String| Err(ProposeFailed::Invalid { path, message });
@@ -210,11 +217,13 @@ pub(crate) fn build(
             format!("the lifetime is from {least} to {most} seconds"),
         );
     }
-    if let Some(item) = known.iter().find(|item| {
-        let is_open = item.status == MemoryStatus::Proposed || item.is_in_force(at.now);
-        is_open && is_repeated(kind, &content, item, at.now)
-    }) {
-        return Err(ProposeFailed::Known(item.id));
+    let subject = Subject::of(&content);
+    let repeated = known.iter().find(|known| {
+        let is_open = known.item.status == MemoryStatus::Proposed || known.item.is_in_force(at.now);
+        is_open && is_repeated(kind, &subject, known, at.now)
+    });
+    if let Some(known) = repeated {
+        return Err(ProposeFailed::Known(known.item.id));
     }
     evidence.truncate(MAX_EVIDENCE);
     let item = MemoryItem {
@@ -222,7 +231,7 @@ pub(crate) fn build(
         project_id: at.project,
         kind,
         status: first_status(kind),
-        contradicts: contradicted(kind, &content, supersedes, known, at.now),
+        contradicts: contradicted(kind, &subject, supersedes, known, at.now),
         content,
         evidence,
         supersedes,
@@ -258,9 +267,9 @@ fn lifetime(kind: MemoryType, ttl: Option<Duration>) -> Option<Duration> {
 /// contradicts it.
 fn contradicted(
     kind: MemoryType,
-    content: &str,
+    content: &Subject,
     supersedes: Option<MemoryItemId>,
-    known: &[MemoryItem],
+    known: &[KnownItem],
     now: OffsetDateTime,
 ) -> Vec<MemoryItemId> {
     if kind.is_accepted_at_once() {
@@ -268,9 +277,9 @@ fn contradicted(
     }
     known
         .iter()
-        .filter(|item| item.is_in_force(now) && !item.kind.is_accepted_at_once())
-        .filter(|item| Some(item.id) != supersedes && contradicts(content, &item.content))
-        .map(|item| item.id)
+        .filter(|known| known.item.is_in_force(now) && !known.item.kind.is_accepted_at_once())
+        .filter(|known| Some(known.item.id) != supersedes && known.contradicts(content))
+        .map(|known| known.item.id)
         .collect()
 }
 

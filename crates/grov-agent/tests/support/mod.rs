@@ -182,6 +182,7 @@ impl World {
 pub(crate) struct ScriptedModel {
     answers: Mutex<VecDeque<Result<ChatCompletion, ChatError>>>,
     prompts: Mutex<Vec<ChatPrompt>>,
+    waits: bool,
 }
 
 impl ScriptedModel {
@@ -204,6 +205,15 @@ impl ScriptedModel {
         Arc::new(Self {
             answers: Mutex::new(answers.into()),
             prompts: Mutex::default(),
+            waits: false,
+        })
+    }
+
+    /// A model that never ends its answer.
+    pub(crate) fn waiting() -> Arc<Self> {
+        Arc::new(Self {
+            waits: true,
+            ..Self::default()
         })
     }
 
@@ -231,6 +241,9 @@ impl ChatModel for ScriptedModel {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(prompt.clone());
+        if self.waits {
+            std::future::pending::<()>().await;
+        }
         let next = self
             .answers
             .lock()

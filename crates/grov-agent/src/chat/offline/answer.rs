@@ -5,6 +5,7 @@ use crate::chat::citations::cited;
 use crate::chat::draft::{Draft, DraftDecision};
 use crate::chat::source::Source;
 use crate::memory::contradicts;
+use crate::subject::Subject;
 use crate::{Category, Citation};
 use grov_redact::is_unspaced;
 
@@ -30,7 +31,7 @@ diga diz-me mostre quando quem onde quanto dimmi spiega mostra powiedz wyjaśnij
 /// Returns an answer that quotes, or `None`.
 ///
 /// The message has to ask for information. A sentence answers if 80 % of the question's content words are in the sentence, in
-/// its headings or title, or, for half, elsewhere in its passage, and 40 % in the sentence itself. (For scripts without spaces: 60 %
+/// its headings or title, or, for half, elsewhere in its passage, and a third in the sentence itself. (For scripts without spaces: 60 %
 /// of the pairs of characters.) The best sentence is quoted, with others that are as good and do not contradict it. Documents
 /// come before memory. At equal shares RULES come before STATE before FACTS: STATE tells what is the case at present. If another
 /// source contradicts what is quoted, the answer says so.
@@ -63,10 +64,7 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
         if quoted.iter().any(|quoted| overlaps(quoted, candidate)) {
             continue;
         }
-        if quoted
-            .iter()
-            .any(|quoted| contradicts(quoted.quote, candidate.quote))
-        {
+        if quoted.iter().any(|quoted| says_otherwise(quoted, candidate)) {
             otherwise.push(candidate);
         } else if candidate.score() >= best.score() && candidate.own >= best.own && quoted.len() < MAX_QUOTES
         {
@@ -80,7 +78,7 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
 fn outranking<'c, 's>(candidates: &'c [Candidate<'s>]) -> Option<&'c Candidate<'s>> {
     let mut best = candidates.first()?;
     for candidate in &candidates[1..] {
-        if rank(candidate.source) < rank(best.source) && contradicts(best.quote, candidate.quote) {
+        if rank(candidate.source) < rank(best.source) && says_otherwise(best, candidate) {
             best = candidate;
         }
     }
@@ -132,6 +130,10 @@ fn place(source: &Source) -> String {
         }
         None => format!("Memory ({})", source.title),
     }
+}
+
+fn says_otherwise(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+    contradicts(&Subject::of(one.quote), &Subject::of(other.quote))
 }
 
 fn rank(source: &Source) -> u8 {

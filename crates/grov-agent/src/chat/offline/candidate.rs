@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The share that the sentence alone has to have.
-const COVERED_BY_SENTENCE: f64 = 0.4;
+const COVERED_BY_SENTENCE: f64 = 0.33;
 
 /// What a word counts that stands elsewhere in the passage.
 const ELSEWHERE: f64 = 0.5;

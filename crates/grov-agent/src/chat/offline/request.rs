@@ -87,8 +87,8 @@ fn json_object(text: &str) -> Option<Map<String, Value>> {
     stream.next()?.ok()
 }
 
-/// Returns the arguments that are given as `name=value` or `name: value`, except in `skipped`. A name that occurs twice with
-/// different values is left out.
+/// Returns the arguments that are given as `name=value` or `name: value`, except in `skipped`. One that is given twice with
+/// different values is `null`, and one that does not fit its type a string: neither fits the schema, so the user is asked.
 fn named_values(message: &str, skipped: std::ops::Range<usize>, tool: &Tool) -> Map<String, Value> {
     let mut found = Map::new();
     let Some(properties) = tool.input_schema.get("properties").and_then(Value::as_object) else {
@@ -100,10 +100,9 @@ fn named_values(message: &str, skipped: std::ops::Range<usize>, tool: &Tool) -> 
             .filter(|(at, _)| !skipped.contains(at) && is_alone_before(message, *at))
             .filter_map(|(at, _)| value_after(&message[at + name.len()..], property))
             .collect();
-        if let Some(value) = values.first()
-            && values.iter().all(|other| other == value)
-        {
-            found.insert(name.clone(), value.clone());
+        if let Some(value) = values.first() {
+            let is_one = values.iter().all(|other| other == value);
+            found.insert(name.clone(), if is_one { value.clone() } else { Value::Null });
         }
     }
     found
@@ -132,7 +131,7 @@ fn value_after(rest: &str, property: &Value) -> Option<Value> {
     if text.is_empty() {
         return None;
     }
-    match property.get("type").and_then(Value::as_str) {
+    let typed = match property.get("type").and_then(Value::as_str) {
         Some("integer") => text.parse::<i64>().ok().map(Value::from),
         Some("number") => text
             .parse::<f64>()
@@ -140,9 +139,13 @@ fn value_after(rest: &str, property: &Value) -> Option<Value> {
             .and_then(Number::from_f64)
             .map(Value::Number),
         Some("boolean") => text.parse::<bool>().ok().map(Value::Bool),
-        Some("array" | "object") => serde_json::Deserializer::from_str(rest).into_iter().next()?.ok(),
-        _ => Some(Value::from(text)),
-    }
+        Some("array" | "object") => serde_json::Deserializer::from_str(rest)
+            .into_iter()
+            .next()
+            .and_then(Result::ok),
+        _ => None,
+    };
+    Some(typed.unwrap_or_else(|| Value::from(text)))
 }
 
 /// Returns the text between quotation marks at the start of a text.

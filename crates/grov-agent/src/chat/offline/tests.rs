@@ -1,1 +1,190 @@
+use super::*;
+use crate::tool::built_in_tools;
+use crate::{MemoryType, Tool, Tools};
+use serde_json::{Value, json};
 
+fn tools() -> Vec<Tool> {
+    let mut tools = built_in_tools();
+    let own = Tools::parse(&json!([
+        {"name": "ops.restart", "parameters": {
+            "service": {"type": "string", "required": true, "enum": ["api", "billing-worker"]},
+            "count": {"type": "integer"}, "force": {"type": "boolean"}, "factor": {"type": "number"}, "tags": {"type": "array"}}},
+        {"name": "ops.restart_all", "parameters": {}},
+        {"name": "mail", "parameters": {"to": {"type": "string", "required": true}, "text": {"type": "string", "required": true}}},
+    ]))
+    .unwrap();
+    tools.extend(own.0);
+    tools
+}
+
+/// The requested call, or `None` for a question.
+fn requested(message: &str) -> Option<(String, Value)> {
+    let tools = tools();
+    let offered = Offered {
+        tools: &tools,
+        sources: &[],
+    };
+    match answer(message, offered).decision {
+        DraftDecision::Act { mut calls, .. } => calls.pop().map(|call| (call.name, call.arguments)),
+        DraftDecision::Ask { .. } => None,
+        DraftDecision::Noop { answer } => panic!("{message}: {answer}"),
+    }
+}
+
+#[test]
+fn a_call_is_made_only_if_the_message_names_it_with_every_argument() {
+    let restart = |arguments: Value| Some(("ops.restart".to_owned(), arguments));
+    for (message, expected) in [
+        (
+            "Call ops.restart with service=\"api\".",
+            restart(json!({"service": "api"})),
+        ),
+        (
+            "ops.restart service: billing-worker, count: 3",
+            restart(json!({"service": "billing-worker", "count": 3})),
+        ),
+        (
+            "Bitte ops.restart ausführen, service=api; force=true; factor=1.5",
+            restart(json!({"service": "api", "force": true, "factor": 1.5})),
+        ),
+        (
+            "ops.restart {\"service\": \"api\", \"tags\": [\"a\"]}",
+            restart(json!({"service": "api", "tags": ["a"]})),
+        ),
+        (
+            "Run ops.restart_all.",
+            Some(("ops.restart_all".to_owned(), json!({}))),
+        ),
+        (
+            "mail to=„ada@example.com“, text=「こんにちは 世界」",
+            Some((
+                "mail".to_owned(),
+                json!({"to": "ada@example.com", "text": "こんにちは 世界"}),
+            )),
+        ),
+        // Something is missing, does not fit, is denied, asked, ambiguous or not named.
+        ("Call ops.restart", None),
+        ("Call ops.restart with service=web", None),
+        ("Call ops.restart for the api service", None),
+        ("ops.restart service=api service=billing-worker", None),
+        ("Do not call ops.restart with service=api", None),
+        ("Bitte nicht ops.restart service=api", None),
+        ("Should I call ops.restart with service=api?", None),
+        ("ops.restart service=api and then ops.restart_all", None),
+        ("restart service=api", None),
+        ("xops.restart service=api", None),
+        ("ops.restart.now service=api", None),
+        ("ops.restart {\"service\": \"api\", \"unknown\": 1}", None),
+        ("ops.restart service=api count=three", None),
+        ("ops.restart service=api count=1 count=2", None),
+        ("mail to=\"\" text=x", None),
+        ("Restart everything", None),
+    ] {
+        assert_eq!(requested(message), expected, "{message}");
+    }
+}
+
+#[test]
+fn requests_to_remember_are_understood_in_many_languages() {
+    for (message, kind, content) in [
+        (
+            "Remember that the gate closes at nine.",
+            MemoryType::Fact,
+            "the gate closes at nine.",
+        ),
+        (
+            "please remember: We decided to paint it blue",
+            MemoryType::Decision,
+            "We decided to paint it blue",
+        ),
+        (
+            "Merk dir, dass wir immer dienstags liefern",
+            MemoryType::Rule,
+            "wir immer dienstags liefern",
+        ),
+        (
+            "Souviens-toi que je préfère le thé",
+            MemoryType::Preference,
+            "je préfère le thé",
+        ),
+        (
+            "Recuerda que el puerto cierra a las 9",
+            MemoryType::Fact,
+            "el puerto cierra a las 9",
+        ),
+        (
+            "Zapamiętaj, że brama jest zamknięta",
+            MemoryType::Fact,
+            "brama jest zamknięta",
+        ),
+        (
+            "Запам'ятай, що ми вирішили чекати",
+            MemoryType::Decision,
+            "ми вирішили чекати",
+        ),
+        ("门请记住", MemoryType::Fact, ""),
+        ("请记住：大门九点关闭", MemoryType::Fact, "大门九点关闭"),
+        (
+            "門は九時に閉まることを覚えておいて。",
+            MemoryType::Fact,
+            "門は九時に閉まる",
+        ),
+        (
+            "تذكر أن البوابة تغلق في التاسعة",
+            MemoryType::Fact,
+            "البوابة تغلق في التاسعة",
+        ),
+        (
+            "Kapının dokuzda kapandığını olduğunu unutma",
+            MemoryType::Fact,
+            "Kapının dokuzda kapandığını",
+        ),
+        ("Do you remember that day?", MemoryType::Fact, ""),
+        ("Remember that?", MemoryType::Fact, ""),
+        ("Notebooks are sold here", MemoryType::Fact, ""),
+    ] {
+        let found = remember::proposal(message).map(|draft| match draft.decision {
+            DraftDecision::Act { calls, .. } => (
+                calls[0].arguments["type"].clone(),
+                calls[0].arguments["content"].clone(),
+            ),
+            _ => panic!("ACT"),
+        });
+        let expected = (!content.is_empty()).then(|| (json!(kind), json!(content)));
+        assert_eq!(found, expected, "{message}");
+    }
+}
+
+#[test]
+fn a_call_that_ended_is_told() {
+    let mut call = crate::ToolCall {
+        id: crate::ToolCallId::fresh(),
+        project_id: crate::ProjectId::fresh(),
+        thread_id: None,
+        name: "mail".to_owned(),
+        arguments: json!({}),
+        status: ToolCallStatus::Succeeded,
+        requires_approval: false,
+        risk: crate::Risk::Low,
+        reason: String::new(),
+        result: Some(json!("```\nsent")),
+        error: None,
+        decided_by: None,
+        memory_item_id: None,
+        created_at: time::OffsetDateTime::UNIX_EPOCH,
+        expires_at: time::OffsetDateTime::UNIX_EPOCH,
+    };
+    let DraftDecision::Noop { answer } = continued(&call).decision else {
+        panic!("NOOP")
+    };
+    assert!(answer.ends_with("    ```\n    sent"), "{answer}");
+    call.status = ToolCallStatus::Failed;
+    call.error = Some("no route".to_owned());
+    assert!(
+        matches!(continued(&call).decision, DraftDecision::Ask { question, .. } if question.contains("no route"))
+    );
+    call.status = ToolCallStatus::Rejected;
+    assert!(
+        matches!(continued(&call).decision, DraftDecision::Noop { answer } if answer.contains("Nothing was done"))
+    );
+}

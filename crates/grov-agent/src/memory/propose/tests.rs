@@ -26,10 +26,10 @@ fn proposal(kind: MemoryType, content: &str) -> Proposal {
     }
 }
 
-fn item(kind: MemoryType, content: &str, status: MemoryStatus) -> MemoryItem {
+fn item(kind: MemoryType, content: &str, status: MemoryStatus) -> KnownItem {
     let mut item = build(proposal(kind, content), &[], at()).unwrap().item;
     item.status = status;
-    item
+    KnownItem::of(item)
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_same_event_later_is_another_event() {
     );
     let again = || proposal(MemoryType::Event, "The nightly build failed");
     assert!(build(again(), std::slice::from_ref(&before), at()).is_err());
-    before.created_at = NOW - Duration::hours(2);
+    before.item.created_at = NOW - Duration::hours(2);
     assert!(build(again(), &[before], at()).is_ok());
 }
 
@@ -138,7 +138,7 @@ fn contradicted_items_in_force_are_named_but_not_the_one_that_is_replaced() {
         "The hall hire costs 30 GBP per hour",
         MemoryStatus::Accepted,
     );
-    expired.expires_at = Some(NOW);
+    expired.item.expires_at = Some(NOW);
     let rejected = item(
         MemoryType::Fact,
         "The hall hire costs 20 GBP per hour",
@@ -148,11 +148,14 @@ fn contradicted_items_in_force_are_named_but_not_the_one_that_is_replaced() {
     let mut new = proposal(MemoryType::Fact, "The hall hire costs 45 GBP per hour");
     assert_eq!(
         build(new.clone(), &known, at()).unwrap().item.contradicts,
-        [accepted.id]
+        [accepted.item.id]
     );
-    new.supersedes = Some(accepted.id);
+    new.supersedes = Some(accepted.item.id);
     let built = build(new, &known, at()).unwrap().item;
-    assert_eq!((built.contradicts, built.supersedes), (vec![], Some(accepted.id)));
+    assert_eq!(
+        (built.contradicts, built.supersedes),
+        (vec![], Some(accepted.item.id))
+    );
 }
 
 #[test]
