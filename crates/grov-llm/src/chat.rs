@@ -91,7 +91,7 @@ impl HttpChat {
         on_text: &mut (dyn FnMut(&str) + Send),
     ) -> Result<(String, TokenUsage), ChatError> {
         let deadline = Instant::now() + self.timeout;
-        let schema = serde_json::from_str(&prompt.schema).unwrap_or(Value::Null);
+        let schema: Value = serde_json::from_str(&prompt.schema).unwrap_or(Value::Null);
         let mut failures = 0;
         loop {
             let mut has_text = false;
@@ -136,6 +136,7 @@ impl HttpChat {
                 self.transport.send(self.openai_path(), &body, None).await?
             }
             ChatApi::Anthropic => {
+                let has_schema = has_schema && schema::is_closed(schema);
                 let body = anthropic::body(&self.model, prompt, schema, has_schema);
                 // The API refuses the header without the field and vice versa.
                 let header = has_schema.then_some(STRUCTURED_OUTPUT);

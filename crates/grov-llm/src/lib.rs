@@ -4,7 +4,7 @@
 //!   of [`grov_rules`].
 //! - [`HttpChat`] is a chat model on a server, [`ClaudeCliChat`] one in the user's own installed client.
 //! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
-//! - [`ProviderClient`] calls a provider of routing, to set it up.
+//! - [`ProviderClient`] calls a provider of routing, to set it up, or the receiver of a webhook.
 //! - [`list_price`] is the price of a known model's tokens.
 //!
 //! The crate does not depend on the store (the spending ledger is a port), the proxy, the hooks or the environment:
@@ -35,7 +35,7 @@ pub use embed::{
     EmbedderProvider, EmbedderSettings, HashEmbedder, HttpEmbedder, StaticEmbedder, StaticModelError,
 };
 pub use judge::ModelJudge;
-pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse};
+pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse, own_listener};
 pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,
     Provider, SetupError,

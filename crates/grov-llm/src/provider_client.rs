@@ -1,10 +1,13 @@
-//! Calls to a provider of routing, to set it up and to test it. Requests of agents go through the proxy instead.
+//! Calls to a server that is not Grov's own model: a provider of routing, to set it up and to test it (requests of agents go
+//! through the proxy instead), or the receiver of a webhook.
 
+use crate::endpoint;
 use crate::model::transport::{self, with_causes};
 use bytes::Bytes;
 use grov_redact::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The limit of a response body, in bytes.
@@ -100,6 +103,27 @@ impl ProviderClient {
         self.send(request).await
     }
 
+    /// Posts JSON with more headers to `path` below the base URL.
+    ///
+    /// # Errors
+    ///
+    /// If there is no response, or a header cannot be sent. Any status is a response.
+    pub async fn post_with(
+        &self,
+        path: &str,
+        headers: &[(&'static str, &str)],
+        body: Vec<u8>,
+    ) -> Result<ProviderResponse, ProviderCallError> {
+        let mut request = self.client.post(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            let value = HeaderValue::from_str(value)
+                .map_err(|_| ProviderCallError::Setup(format!("`{name}` cannot be sent in a header")))?;
+            request = request.header(*name, value);
+        }
+        let request = request.header(CONTENT_TYPE, "application/json").body(body);
+        self.send(request).await
+    }
+
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<ProviderResponse, ProviderCallError> {
         let sent = request.headers(self.headers.clone()).send().await;
         let response = sent.map_err(|error| call_error(error, self.timeout))?;
@@ -150,6 +174,15 @@ impl ProviderResponse {
             body.extend_from_slice(&chunk);
         }
         Ok(body)
+    }
+}
+
+/// The one of Grov's own listeners that `url` names or resolves to. A call to it would come back.
+pub async fn own_listener(url: &str, own: &[SocketAddr]) -> Option<SocketAddr> {
+    let url = Url::parse(url).ok()?;
+    match endpoint::own_listener(&url, own) {
+        Some(listener) => Some(listener),
+        None => endpoint::resolves_to_own(&url, own).await,
     }
 }
 

@@ -1,35 +1,42 @@
 //! The schema of an answer, as providers take it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Whether OpenAI's strict mode takes a schema: every object names all its fields, requires all, and allows no other.
-pub(super) fn is_strict(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => is_strict_object(fields) && fields.values().all(is_strict),
-        Value::Array(items) => items.iter().all(is_strict),
-        _ => true,
-    }
+/// Whether every object of a schema allows only the fields that it names. Anthropic refuses others.
+pub(super) fn is_closed(schema: &Value) -> bool {
+    every_object(schema, &|object| {
+        object.get("additionalProperties") == Some(&Value::Bool(false))
+    })
 }
 
-fn is_strict_object(fields: &serde_json::Map<String, Value>) -> bool {
-    let is_object = match fields.get("type") {
-        Some(Value::String(name)) => name == "object",
-        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
-        _ => false,
-    };
-    if !is_object {
-        return true;
+/// Whether OpenAI's strict mode takes a schema: it is closed, and every object requires all its fields.
+pub(super) fn is_strict(schema: &Value) -> bool {
+    is_closed(schema)
+        && every_object(schema, &|object| {
+            let required: Vec<&str> = object
+                .get("required")
+                .and_then(Value::as_array)
+                .map(|names| names.iter().filter_map(Value::as_str).collect())
+                .unwrap_or_default();
+            let properties = object.get("properties").and_then(Value::as_object);
+            properties.is_some_and(|fields| fields.keys().all(|name| required.contains(&name.as_str())))
+        })
+}
+
+/// Whether the test holds for each part of a schema that describes an object.
+fn every_object(schema: &Value, test: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_object = match fields.get("type") {
+                Some(Value::String(name)) => name == "object",
+                Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+                _ => false,
+            };
+            (!is_object || test(fields)) && fields.values().all(|inner| every_object(inner, test))
+        }
+        Value::Array(items) => items.iter().all(|item| every_object(item, test)),
+        _ => true,
     }
-    let Some(properties) = fields.get("properties").and_then(Value::as_object) else {
-        return false;
-    };
-    let required: Vec<&str> = fields
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    fields.get("additionalProperties") == Some(&Value::Bool(false))
-        && properties.keys().all(|name| required.contains(&name.as_str()))
 }
 
 /// The system prompt with the schema, for a provider that does not enforce it.
@@ -54,6 +61,7 @@ mod tests {
             let mut open = strict.clone();
             open[field] = value;
             assert!(!is_strict(&open), "{open}");
+            assert_eq!(is_closed(&open), field == "required", "{open}");
         }
     }
 }

@@ -220,6 +220,24 @@ async fn requests_are_as_the_apis_want_them() {
 }
 
 #[tokio::test]
+async fn an_open_schema_is_only_for_servers_that_take_one() {
+    let mut open = prompt();
+    open.schema = r#"{"type":"object","properties":{"arguments":{"type":"object"}}}"#.to_owned();
+    for api in APIS {
+        let stage = stage(api, vec![whole(api, ANSWER)]).await;
+        stage.chat.complete(&open, &mut |_| {}).await.unwrap();
+        let (head, body) = stage.received(0);
+        match api {
+            ChatApi::OpenAi => assert_eq!(body["response_format"]["json_schema"]["strict"], false),
+            ChatApi::Anthropic => {
+                assert!(body.get("output_config").is_none() && !head.contains("anthropic-beta"));
+                assert!(body["system"].to_string().contains("JSON Schema"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_schema_is_left_out_once_it_was_refused() {
     for api in APIS {
         let script = vec![status(400, r#"{"error":{"type":"x"}}"#), whole(api, ANSWER)];
