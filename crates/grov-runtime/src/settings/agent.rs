@@ -20,6 +20,8 @@ pub struct AgentSettings {
     pub host: IpAddr,
     /// The port to listen on; 0 for any free one.
     pub port: u16,
+    /// The address under which others reach the service; `None` for where it listens.
+    pub public_url: Option<Url>,
     /// Host headers that are accepted besides loopback names and the own address.
     pub allowed_hosts: Vec<String>,
     /// Certificate chain and key in PEM.
@@ -126,6 +128,7 @@ impl AgentSettings {
         Ok(Self {
             host: values.host,
             port: values.port,
+            public_url: values.public_url.clone(),
             tls: tls(&values)?,
             database: database.below(home.root()),
             database_connections: values.database_connections,

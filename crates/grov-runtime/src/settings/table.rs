@@ -152,6 +152,8 @@ settings! {
             ["GROV_AGENT_MAX_OUTPUT_TOKENS"];
         /// Port that grov-agentd listens on; 0 = any free one
         port: u16 = "agent.port", Kind::Integer { min: 0, max: 65_535 }, "8090", ["GROV_AGENT_PORT"], flag "--port";
+        /// Address under which others reach grov-agentd, for links in webhook events; where it listens if not set
+        public_url: Option<Url> = "agent.public_url", Kind::Url, "", ["GROV_AGENT_PUBLIC_URL"];
         /// Key for Qdrant
         qdrant_api_key: Option<Secret> = "agent.qdrant_api_key", Kind::Secret, "",
             ["GROV_AGENT_QDRANT_API_KEY", "GROV_QDRANT_API_KEY", "QDRANT_API_KEY"];
