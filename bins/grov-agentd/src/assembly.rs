@@ -2,11 +2,12 @@
 
 use crate::admin_key;
 use crate::open_files;
+use crate::providers::Providers;
 use crate::setup::Setup;
 use crate::stop::Stop;
 use anyhow::Context;
 use grov_agent::{AgentStore, ChatService, ChatSettings, Ingestor, Retriever};
-use grov_agent_http::{Admission, Limits, ProviderHealth, Service, ServiceParts, Uploads};
+use grov_agent_http::{Admission, Limits, Service, ServiceParts, Uploads};
 use grov_agent_store::AgentDatabase;
 use grov_domain::{Clock, SystemClock};
 use std::sync::Arc;
@@ -28,17 +29,18 @@ pub(crate) struct Wakers {
 pub(crate) fn service(
     setup: &Setup,
     database: &Arc<AgentDatabase>,
+    providers: &Providers,
     wakers: &Wakers,
 ) -> Result<Service, Stop> {
     let agent = &setup.agent;
     let store = Arc::clone(database) as Arc<dyn AgentStore>;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let retriever = Retriever::new(Arc::clone(&store), None, Arc::clone(&clock));
+    let retriever = Retriever::new(Arc::clone(&store), providers.embedder.clone(), Arc::clone(&clock));
     let has_webhook = agent.webhook_url.is_some();
     let chat = ChatService::new(
         Arc::clone(&store),
         retriever.clone(),
-        None,
+        providers.chat.clone(),
         Arc::clone(&clock),
         ChatSettings {
             context_tokens: agent.limits.context_tokens,
@@ -56,6 +58,7 @@ pub(crate) fn service(
         })
         .map_err(|error| Stop::fault(error).with_hint("set AGENT_API_KEY, or make the home writable"))?;
     let is_loopback = agent.host.to_canonical().is_loopback();
+    let providers = providers.clone();
     let (texts, events) = (Arc::clone(&wakers.texts), Arc::clone(&wakers.events));
     Ok(Service::new(ServiceParts {
         ingestor: Ingestor::new(Arc::clone(&store), Arc::clone(&clock)),
@@ -75,14 +78,7 @@ pub(crate) fn service(
         webhook_secret: agent.webhook_secret.clone(),
         has_webhook,
         version: VERSION,
-        providers: Box::new(|| ProviderHealth {
-            chat: "offline".to_owned(),
-            is_chat_ok: true,
-            embedding: "none".to_owned(),
-            dimension: None,
-            is_embedding_ok: true,
-            embedding_detail: None,
-        }),
+        providers: Box::new(move || providers.health()),
         on_texts: Box::new(move || texts.notify_one()),
         on_events: Box::new(move || events.notify_one()),
     }))

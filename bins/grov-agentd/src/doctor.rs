@@ -4,9 +4,11 @@ use crate::output;
 use crate::setup::{Setup, short_runtime};
 use crate::stop::Stop;
 use grov_agent::AgentStore;
+use grov_agent_store::AgentDatabase;
 use serde::Serialize;
 use serde_json::json;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -44,7 +46,11 @@ impl Check {
 pub(crate) fn run(setup: &Setup, json: bool) -> Result<ExitCode, Stop> {
     setup.create_home()?;
     let mut checks = vec![home(setup.home.root()), uploads(&setup.agent.upload_dir)];
-    checks.extend(short_runtime()?.block_on(database(setup)));
+    checks.extend(short_runtime()?.block_on(async {
+        let mut checks = database(setup).await;
+        checks.extend(providers(setup).await);
+        checks
+    }));
     let is_ok = checks.iter().all(|check| check.ok);
     if json {
         output::print(&json!({"ok": is_ok, "checks": checks}).to_string())?;
@@ -125,6 +131,55 @@ async fn database(setup: &Setup) -> Vec<Check> {
             "check that the server runs",
         ),
     };
+    let undelivered = events(&database).await;
     database.close().await;
-    vec![check]
+    vec![check, undelivered]
+}
+
+/// Events for the webhook that were given up after a day.
+async fn events(database: &AgentDatabase) -> Check {
+    let name = "webhook";
+    match database.given_up_events().await {
+        Ok(0) => Check::passed(name, "no event was given up"),
+        Ok(count) => Check::failed(
+            name,
+            format!("{count} events could not be delivered within a day and were given up"),
+            "check TOOL_WEBHOOK_URL (agent.tool_webhook_url) and its receiver; the log has the reasons",
+        ),
+        Err(error) => Check::failed(name, error.to_string(), "check the database"),
+    }
+}
+
+/// The chat model, which is not called because that may cost money, and the embedder, which is.
+async fn providers(setup: &Setup) -> Vec<Check> {
+    let (chat, embedding) = ("chat", "embedding");
+    let agent = &setup.agent;
+    let providers = match setup.providers(&[SocketAddr::new(agent.host, agent.port)]) {
+        Ok(providers) => providers,
+        Err(stop) => {
+            let hint = stop.hint.unwrap_or_default();
+            return vec![Check::failed("providers", format!("{:#}", stop.error), hint)];
+        }
+    };
+    let chat = if providers.is_client_installed(&setup.environment) {
+        Check::passed(chat, agent.chat.provider.as_str())
+    } else {
+        let detail = "the program `claude` is not in PATH";
+        Check::failed(
+            chat,
+            detail,
+            "install Claude Code, or choose another CHAT_PROVIDER",
+        )
+    };
+    let name = agent.embedding.provider.as_str();
+    let embedding = match providers.check_embedding().await {
+        Ok(None) => Check::passed(embedding, name),
+        Ok(Some(dimension)) => Check::passed(embedding, format!("{name}, {dimension} dimensions")),
+        Err(error) => Check::failed(
+            embedding,
+            format!("{name}: {error}"),
+            "check the EMBEDDING settings (agent.embedding_*), and that the provider runs",
+        ),
+    };
+    vec![chat, embedding]
 }

@@ -6,15 +6,20 @@ mod arguments;
 mod assembly;
 mod backup;
 mod doctor;
+mod embedding;
 mod keys;
 mod listener;
 mod open_files;
 mod output;
+mod providers;
 mod random;
 mod serve;
 mod setup;
 mod signals;
 mod stop;
+#[cfg(test)]
+mod test_store;
+mod webhook;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

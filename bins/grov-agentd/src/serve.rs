@@ -1,14 +1,17 @@
 //! Serves until a signal.
 
 use crate::assembly::{self, Wakers};
+use crate::embedding::{self, EmbeddingWork};
 use crate::listener;
 use crate::output;
 use crate::setup::Setup;
 use crate::signals::Signals;
 use crate::stop::Stop;
+use crate::webhook::{self, Webhook};
 use anyhow::anyhow;
-use grov_agent::AgentStore;
+use grov_agent::{AgentStore, OutboxStore, SearchStore};
 use grov_agent_http::{Server, Service, tidy, tidy_uploads};
+use grov_domain::SystemClock;
 use grov_runtime::{Shutdown, Tasks};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -75,11 +78,40 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let database = Arc::new(setup.database().await?);
     let wakers = Wakers::default();
-    let service = assembly::service(setup, &database, &wakers)?;
     let (listener, address) = listener::bind(SocketAddr::new(agent.host, agent.port))?;
+    // Before anything is accepted, so that reading a model may block.
+    let providers = setup.providers(&[address])?;
+    let service = assembly::service(setup, &database, &providers, &wakers)?;
     let mut signals = Signals::listen().map_err(Stop::fault)?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn("tidy", tidy_regularly(service.clone(), tasks.shutdown()));
+    if let Some(embedder) = providers.embedder.clone() {
+        let store = Arc::clone(&database) as Arc<dyn SearchStore>;
+        let work = EmbeddingWork::new(
+            store,
+            embedder,
+            providers.status.clone(),
+            Arc::clone(&wakers.texts),
+        );
+        tasks.spawn("embedding", embedding::run(work, tasks.shutdown()));
+    }
+    if let Some(url) = agent.webhook_url.clone() {
+        let own_url = format!("{scheme}://{address}");
+        let public_url = agent
+            .public_url
+            .as_ref()
+            .map_or(own_url, |url| url.as_str().to_owned());
+        let webhook = Webhook {
+            store: Arc::clone(&database) as Arc<dyn OutboxStore>,
+            clock: Arc::new(SystemClock),
+            url,
+            secret: agent.webhook_secret.clone(),
+            public_url: public_url.trim_end_matches('/').to_owned(),
+            own_listeners: vec![address],
+            wake: Arc::clone(&wakers.events),
+        };
+        tasks.spawn("webhook", webhook::run(webhook, tasks.shutdown()));
+    }
     output::message(&format!("listening on {scheme}://{address}"));
     let server = Server::new(service.clone(), tls, agent.shutdown_grace);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

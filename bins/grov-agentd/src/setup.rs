@@ -1,10 +1,12 @@
 //! Home, environment and settings of a run.
 
 use crate::arguments::Arguments;
+use crate::providers::Providers;
 use crate::stop::Stop;
 use grov_agent_store::{AgentDatabase, DatabaseOptions};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{AgentSettings, Environment, Home, Inputs, LogSettings, Settings};
+use std::net::SocketAddr;
 use tokio::runtime::Runtime;
 
 /// What every command needs.
@@ -12,6 +14,7 @@ pub(crate) struct Setup {
     pub(crate) home: Home,
     pub(crate) settings: Settings,
     pub(crate) agent: AgentSettings,
+    pub(crate) environment: Environment,
 }
 
 impl Setup {
@@ -34,6 +37,7 @@ impl Setup {
             home,
             settings,
             agent,
+            environment,
         })
     }
 
@@ -63,6 +67,15 @@ impl Setup {
             tracing::warn!("{warning}");
         }
         Ok(())
+    }
+
+    /// Builds the chat model and the embedder. Calls to our own `listeners` are refused.
+    pub(crate) fn providers(&self, listeners: &[SocketAddr]) -> Result<Providers, Stop> {
+        let (chat, embedding) = (&self.agent.chat, &self.agent.embedding);
+        Providers::new(chat, embedding, &self.environment, listeners).map_err(|error| {
+            Stop::usage(error)
+                .with_hint("check the CHAT and EMBEDDING settings (agent.chat_*, agent.embedding_*)")
+        })
     }
 
     /// Opens the database.
