@@ -1,12 +1,16 @@
-//! A local model server, as people run at home, used by the judge and the embedder. These tests check the protocol, not
+//! A local model server, as people run at home, used by the judge, a chat and the embedder. These tests check the protocol, not
 //! the quality of so small a model.
 
 use anyhow::{Result, bail, ensure};
 use grov_domain::{
-    ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
-    LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SpendingStore, SystemClock, Task,
+    ActionSketch, ActionType, CallFilter, CallOutcome, ChatMessage, ChatModel, ChatPrompt, ChatRole,
+    EmbeddingProgress, ForcedRecoveryQuestion, Judge, LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose,
+    SessionId, SpendingStore, SystemClock, Task,
 };
-use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
+use grov_llm::{
+    ChatApi, EmbedderProvider, EmbedderSettings, HttpChat, HttpChatSettings, HttpEmbedder, JudgeSettings,
+    ModelJudge, Provider,
+};
 use grov_memory::{EmbeddingWorker, Query, Ranking, Signal, semantic_search};
 use grov_redact::Redacted;
 use grov_store::{OpenOptions, SqliteStore};
@@ -87,6 +91,47 @@ async fn a_local_server_answers_in_the_requested_schema_and_its_tokens_are_count
     // The server reports the cached part of the prompt, and those tokens are not counted twice.
     ensure!(calls[1].usage.cache_read > 0, "{calls:?}");
     ensure!(prompt_tokens(&calls[0]) == prompt_tokens(&calls[1]), "{calls:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_local_server_streams_a_chat_answer_in_the_requested_schema() -> Result<()> {
+    let Some(server) = LocalModel::installed()? else {
+        return Ok(());
+    };
+    let chat = HttpChat::new(HttpChatSettings {
+        base_url: Some(format!("{}/v1", server.url())),
+        model: Some("SmolLM2-135M-Instruct".to_owned()),
+        timeout: TIMEOUT,
+        ..HttpChatSettings::new(ChatApi::OpenAi)
+    })?;
+    let text = |text: &str| Redacted::of(&text.to_owned());
+    let prompt = ChatPrompt {
+        system: text("You answer questions about deployments."),
+        messages: vec![ChatMessage {
+            role: ChatRole::User,
+            text: text("When do we deploy?"),
+        }],
+        schema: r#"{"type":"object","properties":{"decision":{"enum":["ASK","NOOP"]},"sure":{"type":"boolean"}},"required":["decision","sure"],"additionalProperties":false}"#.to_owned(),
+        max_output_tokens: 200,
+    };
+    let mut heard = Vec::new();
+    let completion = chat
+        .complete(&prompt, &mut |piece| heard.push(piece.to_owned()))
+        .await?;
+    ensure!(heard.len() > 1 && heard.concat() == completion.text, "{heard:?}");
+    let answer: serde_json::Value = serde_json::from_str(&completion.text)?;
+    ensure!(answer["sure"].is_boolean(), "{answer}");
+    ensure!(
+        matches!(answer["decision"].as_str(), Some("ASK" | "NOOP")),
+        "{answer}"
+    );
+    let usage = completion.usage;
+    ensure!(
+        usage.input + usage.cache_read > 10 && usage.output > 4,
+        "{usage:?}"
+    );
+    ensure!(completion.cost.is_none() && chat.is_ok());
     Ok(())
 }
 
