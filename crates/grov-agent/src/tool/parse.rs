@@ -1,5 +1,6 @@
 //! Reads the tools of a request, in either of the two shapes that callers write.
 
+use super::schema::count_patterns;
 use super::{ArgumentSchema, Risk, Tool, Tools, is_built_in};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +15,9 @@ const MAX_DESCRIPTION: usize = 8 * 1024;
 
 /// The largest schemas and descriptions of a request together, in bytes: they are part of every prompt.
 const MAX_TOTAL: usize = 128 * 1024;
+
+/// The most patterns in the schemas of a request: compiling them takes time.
+const MAX_PATTERNS: usize = 256;
 
 /// The types of a parameter.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
@@ -49,6 +53,12 @@ impl Tools {
                 "/tools".to_owned(),
                 format!("at most {MAX_TOOLS} tools are allowed, there are {}", list.len()),
             );
+            return Err(errors.0);
+        }
+        let patterns = count_patterns(tools);
+        if patterns > MAX_PATTERNS {
+            let message = format!("the schemas have {patterns} patterns, at most {MAX_PATTERNS} are allowed");
+            errors.add("/tools".to_owned(), message);
             return Err(errors.0);
         }
         let mut parsed: Vec<Tool> = Vec::with_capacity(list.len());

@@ -12,6 +12,11 @@ const MAX_EXPANDED: usize = 20_000;
 /// The most references that lead from one to the next.
 const MAX_REFERENCES: usize = 16;
 
+/// The most patterns of a schema, and the memory that each may take when compiled, in bytes. Compiling takes a few milliseconds
+/// at most.
+const MAX_PATTERNS: usize = 64;
+const MAX_PATTERN_BYTES: usize = 512 * 1024;
+
 /// The JSON Schema of a tool's arguments, ready to check them.
 ///
 /// Nothing is fetched: a reference to another document is an error. Patterns are matched in linear time.
@@ -30,8 +35,14 @@ impl ArgumentSchema {
                 "the references of the schema are too deep or lead in a circle; write it out".to_owned(),
             );
         }
+        if count_patterns(schema) > MAX_PATTERNS {
+            return Err(format!(
+                "the schema has more than {MAX_PATTERNS} patterns; leave some out"
+            ));
+        }
+        let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES);
         jsonschema::options()
-            .with_pattern_options(PatternOptions::regex())
+            .with_pattern_options(patterns.dfa_size_limit(MAX_PATTERN_BYTES))
             .offline()
             .build(schema)
             .map(Self)
@@ -90,6 +101,25 @@ fn is_small<'s>(root: &'s Value, schema: &'s Value, open: &mut Vec<&'s str>, res
     }
 }
 
+/// Counts the patterns of a schema, or of schemas.
+pub(super) fn count_patterns(schema: &Value) -> usize {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| {
+                let own = match (name.as_str(), member) {
+                    ("pattern", Value::String(_)) => 1,
+                    ("patternProperties", Value::Object(patterns)) => patterns.len(),
+                    _ => 0,
+                };
+                own + count_patterns(member)
+            })
+            .sum(),
+        Value::Array(items) => items.iter().map(count_patterns).sum(),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +164,25 @@ mod tests {
         }
         definitions.insert("d60".to_owned(), json!({"type": "integer"}));
         assert!(ArgumentSchema::new(&json!({"$ref": "#/$defs/d0", "$defs": definitions})).is_err());
+    }
+
+    #[test]
+    fn patterns_that_are_large_or_many_are_refused() {
+        let with = |count: usize, pattern: &str| {
+            let property = |number: usize| {
+                (
+                    format!("p{number}"),
+                    json!({"type": "string", "pattern": pattern}),
+                )
+            };
+            let properties: serde_json::Map<String, Value> = (0..count).map(property).collect();
+            ArgumentSchema::new(&json!({"type": "object", "properties": properties}))
+        };
+        assert!(with(1, r"^[\w.+-]+@[\w-]+(\.[\w-]+)+$").is_ok());
+        assert!(with(64, r"^[A-Z]{2,5}-\d{1,6}$").is_ok());
+        assert!(with(65, "^a$").is_err());
+        assert!(with(1, r"(\w{200}){200}").is_err());
+        assert!(ArgumentSchema::new(&json!({"patternProperties": {"(": {}}})).is_err());
     }
 
     #[test]

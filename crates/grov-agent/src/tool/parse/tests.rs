@@ -137,3 +137,14 @@ fn each_mistake_is_named_with_its_place() {
         .collect();
     assert_eq!(errors(json!(large))[0].0, "/tools");
 }
+
+#[test]
+fn a_request_has_a_bounded_number_of_patterns() {
+    let tool = |name: usize| {
+        let property = |number: usize| (format!("p{number}"), json!({"type": "string", "pattern": "^a$"}));
+        let parameters: Map<String, Value> = (0..64).map(property).collect();
+        json!({"name": format!("t{name}"), "parameters": parameters})
+    };
+    assert!(Tools::parse(&json!((0..4).map(tool).collect::<Vec<_>>())).is_ok());
+    assert_eq!(errors(json!((0..5).map(tool).collect::<Vec<_>>()))[0].0, "/tools");
+}
