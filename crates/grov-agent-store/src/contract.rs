@@ -109,6 +109,7 @@ macro_rules! contract_tests {
             unembedded_texts_are_listed_until_they_are_embedded
             an_embedding_of_another_dimension_is_refused
             an_embedding_of_something_deleted_is_skipped
+            an_embedding_of_an_edited_item_is_skipped
             a_document_is_ready_when_it_is_embedded
             a_model_with_another_dimension_starts_again
             deleting_a_project_deletes_everything

@@ -6,12 +6,14 @@ use crate::files::{self, InUse};
 use crate::schema;
 use crate::work::{Work, args};
 use async_trait::async_trait;
-use grov_agent::{AgentStore, AgentStoreError, DatabaseHealth};
+use grov_agent::{AgentStore, AgentStoreError, DatabaseHealth, MemoryItemId};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{Any, AnyConnection, AnyPool, ConnectOptions, Connection};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a database is opened.
@@ -23,6 +25,9 @@ pub struct DatabaseOptions {
     pub wait: Duration,
     /// How long opening waits for another process that opens, migrates or restores the database. Default 60 s.
     pub migration_wait: Duration,
+    /// Up to this many embeddings of a project, PostgreSQL compares all of them: exact, and as fast as its index is there.
+    /// Default 10,000.
+    pub compared_embeddings: u32,
 }
 
 impl Default for DatabaseOptions {
@@ -31,6 +36,7 @@ impl Default for DatabaseOptions {
             connections: 16,
             wait: Duration::from_secs(10),
             migration_wait: Duration::from_secs(60),
+            compared_embeddings: 10_000,
         }
     }
 }
@@ -49,6 +55,9 @@ pub struct AgentDatabase {
     _in_use: Option<InUse>,
     /// All entries with smaller numbers have an embedding of the model that was asked for last.
     pub(crate) embedded_below: AtomicI64,
+    /// The entries of the items that were handed out last to be embedded: an item that was edited meanwhile has another one.
+    handed_out: Mutex<HashMap<MemoryItemId, i64>>,
+    pub(crate) compared_embeddings: u32,
 }
 
 /// Rolls back by itself if it is dropped.
@@ -112,6 +121,8 @@ impl AgentDatabase {
             path: Some(path),
             _in_use: Some(in_use),
             embedded_below: AtomicI64::new(0),
+            handed_out: Mutex::default(),
+            compared_embeddings: options.compared_embeddings,
         })
     }
 
@@ -133,7 +144,14 @@ impl AgentDatabase {
             path: None,
             _in_use: None,
             embedded_below: AtomicI64::new(0),
+            handed_out: Mutex::default(),
+            compared_embeddings: options.compared_embeddings,
         })
+    }
+
+    /// See the field.
+    pub(crate) fn handed_out(&self) -> MutexGuard<'_, HashMap<MemoryItemId, i64>> {
+        self.handed_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A connection for statements that read, each for itself.

@@ -4,15 +4,20 @@ use crate::AgentDatabase;
 use crate::column::Columns;
 use crate::dialect::Dialect;
 use crate::work::{Arg, Work, args};
-use grov_agent::{AgentStoreError, Embeddable, EmbeddedShare};
+use grov_agent::{AgentStoreError, Embeddable, EmbeddedShare, MemoryItemId};
 use grov_domain::Embedding;
 use grov_redact::{Redacted, Redactor};
+use serde_json::{Value, json};
 use sqlx::any::AnyRow;
-use std::fmt::Write;
+use std::collections::HashMap;
+use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
 /// The most dimensions that an index of pgvector takes. A model with more is searched without one.
 pub(crate) const MOST_INDEXED_DIMENSIONS: usize = 4_000;
+
+/// Number of embeddings that one statement stores.
+const BATCH: usize = 250;
 
 /// A registered model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +170,13 @@ pub(crate) async fn unembedded(
     }
     let first = rows.first().map_or(Ok(0), |row| row.get_as("number"))?;
     database.embedded_below.store(first, Ordering::Relaxed);
+    let mut items = HashMap::new();
+    for row in &rows {
+        if let Some(item) = row.get_as::<Option<MemoryItemId>>("item_id")? {
+            items.insert(item, row.get_as("number")?);
+        }
+    }
+    *database.handed_out() = items;
     rows.iter().map(embeddable).collect()
 }
 
@@ -195,48 +207,94 @@ pub(crate) async fn store(
     let Some(model) = find(&mut work, name).await? else {
         return Err(AgentStoreError::NotFound("embedding model"));
     };
-    let value = database.dialect.pick("$2", "$2::text::halfvec");
-    // On PostgreSQL the entry may be deleted at the same time.
-    let lock = database.dialect.pick("", " FOR KEY SHARE");
-    for (what, embedding) in embeddings {
-        if embedding
-            .as_ref()
-            .is_some_and(|embedding| embedding.dimension() != model.dimension)
-        {
-            return Err(AgentStoreError::Conflict(format!(
-                "the model {name} has {} dimensions and gave an embedding of another size; nothing was stored",
-                model.dimension
-            )));
-        }
-        let (owner, id) = match what {
-            Embeddable::Chunk(id) => ("chunk_id", id.to_string()),
-            Embeddable::Item(id) => ("item_id", id.to_string()),
-        };
-        let insert = format!(
-            "INSERT INTO vectors (model, entry, kind, project_id, label, embedding) \
-             SELECT $1, e.number, e.kind, e.project_id, e.label, {value} FROM entries e WHERE e.{owner} = $3{lock} \
-             ON CONFLICT (entry, model) DO UPDATE SET embedding = excluded.embedding"
-        );
-        let embedding = vector_arg(database.dialect, embedding.as_ref());
-        work.run(insert, vec![Arg::from(model.number), embedding, Arg::from(id)])
-            .await?;
+    let is_other = |embedding: &Embedding| embedding.dimension() != model.dimension;
+    if embeddings
+        .iter()
+        .any(|(_, embedding)| embedding.as_ref().is_some_and(is_other))
+    {
+        return Err(AgentStoreError::Conflict(format!(
+            "the model {name} has {} dimensions and gave an embedding of another size; nothing was stored",
+            model.dimension
+        )));
     }
+    let (mut chunks, mut items) = (Vec::new(), Vec::new());
+    {
+        let handed_out = database.handed_out();
+        for (what, embedding) in embeddings {
+            let embedding = embedding.as_ref();
+            match what {
+                Embeddable::Chunk(id) => chunks.push(row(id, ANY_ENTRY, embedding, work.dialect)),
+                Embeddable::Item(id) => {
+                    let number = handed_out.get(id).copied().unwrap_or(ANY_ENTRY);
+                    items.push(row(id, number, embedding, work.dialect));
+                }
+            }
+        }
+    }
+    insert_vectors(&mut work, model, "chunk_id", &chunks).await?;
+    insert_vectors(&mut work, model, "item_id", &items).await?;
     work.commit().await
 }
 
-/// An embedding as a value of a statement.
-pub(crate) fn vector_arg(dialect: Dialect, embedding: Option<&Embedding>) -> Arg {
-    match dialect {
-        Dialect::Sqlite => Arg::Bytes(embedding.map(Embedding::to_bytes)),
-        Dialect::Postgres => Arg::Text(embedding.map(|embedding| {
-            let mut text = String::from("[");
-            for (index, byte) in embedding.to_bytes().iter().enumerate() {
-                let between = if index > 0 { "," } else { "" };
-                // Writing to a string does not fail.
-                let _ = write!(text, "{between}{}", byte.cast_signed());
-            }
-            text.push(']');
+/// Stands for the entry of a chunk, whose text never changes, or of an item that was not handed out.
+const ANY_ENTRY: i64 = -1;
+
+fn row(id: &dyn Display, number: i64, embedding: Option<&Embedding>, dialect: Dialect) -> Value {
+    let embedding = embedding.map(|embedding| match dialect {
+        Dialect::Sqlite => embedding.to_bytes().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{byte:02x}");
             text
-        })),
+        }),
+        Dialect::Postgres => vector_text(embedding),
+    });
+    json!({ "id": id.to_string(), "number": number, "embedding": embedding })
+}
+
+async fn insert_vectors(
+    work: &mut Work,
+    model: Model,
+    owner: &str,
+    rows: &[Value],
+) -> Result<(), AgentStoreError> {
+    if rows.is_empty() {
+        return Ok(());
     }
+    let source = work
+        .dialect
+        .rows(&[("id", false), ("number", true), ("embedding", false)]);
+    let value = work.dialect.pick("unhex(r.embedding)", "r.embedding::halfvec");
+    // On PostgreSQL the entry may be deleted at the same time.
+    let lock = work.dialect.pick("", " FOR KEY SHARE OF e");
+    let insert = format!(
+        "INSERT INTO vectors (model, entry, kind, project_id, label, embedding) \
+         SELECT $2, e.number, e.kind, e.project_id, e.label, {value} FROM {source} JOIN entries e ON e.{owner} = r.id \
+         WHERE r.number IN ({ANY_ENTRY}, e.number){lock} \
+         ON CONFLICT (entry, model) DO UPDATE SET embedding = excluded.embedding"
+    );
+    for batch in rows.chunks(BATCH) {
+        work.run(insert.as_str(), vec![Arg::json(batch)?, Arg::from(model.number)])
+            .await?;
+    }
+    Ok(())
+}
+
+/// An embedding as a value of a statement.
+pub(crate) fn vector_arg(dialect: Dialect, embedding: &Embedding) -> Arg {
+    match dialect {
+        Dialect::Sqlite => Arg::Bytes(Some(embedding.to_bytes())),
+        Dialect::Postgres => Arg::Text(Some(vector_text(embedding))),
+    }
+}
+
+/// An embedding as pgvector reads it.
+fn vector_text(embedding: &Embedding) -> String {
+    let mut text = String::from("[");
+    for (index, byte) in embedding.to_bytes().iter().enumerate() {
+        let between = if index > 0 { "," } else { "" };
+        // Writing to a string does not fail.
+        let _ = write!(text, "{between}{}", byte.cast_signed());
+    }
+    text.push(']');
+    text
 }

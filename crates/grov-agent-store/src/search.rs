@@ -35,10 +35,12 @@ pub(crate) struct Bounds {
     pub(crate) labels: Option<String>,
     pub(crate) now: i64,
     pub(crate) limit: u32,
+    /// See `DatabaseOptions::compared_embeddings`.
+    pub(crate) compared_embeddings: u32,
 }
 
 impl Bounds {
-    fn of(kind: EntryKind, scope: &SearchScope<'_>) -> Self {
+    fn of(kind: EntryKind, scope: &SearchScope<'_>, compared_embeddings: u32) -> Self {
         let names: Vec<&str> = match kind {
             EntryKind::Chunk => scope
                 .filter
@@ -53,6 +55,7 @@ impl Bounds {
             labels: (!names.is_empty()).then(|| serde_json::Value::from(names).to_string()),
             now: micros(scope.now),
             limit: scope.limit.min(MOST_RESULTS),
+            compared_embeddings,
         }
     }
 
@@ -86,7 +89,13 @@ impl SearchStore for AgentDatabase {
         scope: &SearchScope<'_>,
     ) -> Result<Vec<FoundChunk>, AgentStoreError> {
         let mut work = self.snapshot().await?;
-        let ranked = ranked(&mut work, EntryKind::Chunk, by, scope).await?;
+        let ranked = ranked(
+            &mut work,
+            Bounds::of(EntryKind::Chunk, scope, self.compared_embeddings),
+            by,
+            scope,
+        )
+        .await?;
         let select = format!(
             "SELECT e.number, c.*, d.title, d.category, d.updated_at FROM entries e \
              JOIN chunks c ON c.id = e.chunk_id JOIN documents d ON d.id = c.document_id WHERE {}",
@@ -114,7 +123,13 @@ impl SearchStore for AgentDatabase {
         scope: &SearchScope<'_>,
     ) -> Result<Vec<FoundItem>, AgentStoreError> {
         let mut work = self.snapshot().await?;
-        let ranked = ranked(&mut work, EntryKind::Item, by, scope).await?;
+        let ranked = ranked(
+            &mut work,
+            Bounds::of(EntryKind::Item, scope, self.compared_embeddings),
+            by,
+            scope,
+        )
+        .await?;
         let select = format!(
             "SELECT e.number, m.* FROM entries e JOIN memory_items m ON m.id = e.item_id WHERE {}",
             numbers_in(self.dialect)
@@ -161,11 +176,10 @@ impl SearchStore for AgentDatabase {
 /// Returns the best entries, best first.
 async fn ranked(
     work: &mut Work,
-    kind: EntryKind,
+    bounds: Bounds,
     by: &SearchBy<'_>,
     scope: &SearchScope<'_>,
 ) -> Result<Vec<Ranked>, AgentStoreError> {
-    let bounds = Bounds::of(kind, scope);
     if bounds.limit == 0 {
         return Ok(Vec::new());
     }
@@ -184,7 +198,7 @@ async fn ranked(
             if words.is_empty() {
                 return Ok(Vec::new());
             }
-            let scope = scope_word(scope.project, kind);
+            let scope = scope_word(scope.project, bounds.kind);
             match work.dialect {
                 Dialect::Sqlite => by_words_sqlite(work, &scope, &words, &bounds).await,
                 Dialect::Postgres => by_words_postgres(work, &scope, &words, &bounds).await,

@@ -13,9 +13,6 @@ use grov_domain::Embedding;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Up to this many embeddings of a project, PostgreSQL compares all of them: exact, and as fast as its index is there.
-const MOST_COMPARED: u32 = 10_000;
-
 /// Settings of a search through an index of pgvector: how many candidates it keeps, and that it goes on until enough of
 /// them meet the conditions.
 const INDEX_SETTINGS: [&str; 2] = [
@@ -95,7 +92,7 @@ async fn nearest_postgres(
     let kind = bounds.kind.as_str();
     let Model { number, dimension } = model;
     let has_index = dimension <= MOST_INDEXED_DIMENSIONS;
-    let uses_index = has_index && !is_small(work, project, model, kind).await?;
+    let uses_index = has_index && !is_small(work, project, model, bounds).await?;
     if uses_index {
         for setting in INDEX_SETTINGS {
             work.run(setting, args![]).await?;
@@ -120,7 +117,7 @@ async fn nearest_postgres(
          ORDER BY {order} LIMIT $4"
     );
     let values = [
-        vec![vector_arg(work.dialect, Some(embedding))],
+        vec![vector_arg(work.dialect, embedding)],
         bounds.args(),
         args![kind, project],
     ]
@@ -134,14 +131,15 @@ async fn is_small(
     work: &mut Work,
     project: ProjectId,
     model: Model,
-    kind: &str,
+    bounds: &Bounds,
 ) -> Result<bool, AgentStoreError> {
     const COUNT: &str = "SELECT count(*) AS found FROM (SELECT 1 FROM vectors WHERE model = $1 AND kind = $2 \
          AND project_id = $3 LIMIT $4) few";
-    let values = args![model.number, kind, project, MOST_COMPARED + 1];
+    let most = bounds.compared_embeddings;
+    let values = args![model.number, bounds.kind.as_str(), project, u64::from(most) + 1];
     let row = work.one(COUNT, values).await?;
     let found: u32 = row.map_or(Ok(0), |row| row.get_as("found"))?;
-    Ok(found <= MOST_COMPARED)
+    Ok(found <= most)
 }
 
 /// An entry by its nearness; of equally near ones, the older counts as nearer.

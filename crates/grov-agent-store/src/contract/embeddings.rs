@@ -3,10 +3,11 @@
 use super::Store;
 use super::sample::{self, NOW, direction, document, item, page, scope, stored_item};
 use grov_agent::{
-    AgentStoreError, Category, ChunkId, DocumentStatus, Embeddable, EmbeddedShare, MemoryItemId,
-    MemoryStatus, MemoryType, ProjectId, SearchBy, SearchFilter, SearchScope,
+    AgentStoreError, Category, ChunkId, DocumentStatus, Embeddable, EmbeddedShare, MemoryChange,
+    MemoryItemId, MemoryStatus, MemoryType, ProjectId, SearchBy, SearchFilter, SearchScope,
 };
 use grov_domain::Embedding;
+use grov_redact::Redacted;
 use std::collections::HashMap;
 
 const TEXTS: [&str; 4] = ["East.", "Nearly east.", "North.", "West."];
@@ -197,6 +198,33 @@ pub async fn an_embedding_of_something_deleted_is_skipped(store: Store) {
     store.store_embeddings("m", &embeddings).await.unwrap();
     let share = store.embedded_share("m").await.unwrap();
     assert_eq!(share, EmbeddedShare { total: 4, done: 4 });
+}
+
+/// See the name. The embedding is that of the old words.
+pub async fn an_embedding_of_an_edited_item_is_skipped(store: Store) {
+    let project = sample::project(&*store).await;
+    let fact = item(project, MemoryType::Fact, MemoryStatus::Accepted, "Old words.");
+    stored_item(&*store, &fact).await;
+    store.use_model("m", 4).await.unwrap();
+    let (what, _) = store.unembedded("m", 5).await.unwrap().remove(0);
+    let edit = MemoryChange::Edit {
+        content: Some("New words.".to_owned()),
+        expires_at: None,
+    };
+    store
+        .change_item(project, fact.id, &Redacted::of(&edit), &sample::text("anna"), NOW)
+        .await
+        .unwrap();
+    let embedding = Some(direction(0.0, 4));
+    store
+        .store_embeddings("m", &[(what, embedding.clone())])
+        .await
+        .unwrap();
+    let again = store.unembedded("m", 5).await.unwrap();
+    assert_eq!(again.len(), 1);
+    assert_eq!((again[0].0, again[0].1.as_str()), (what, "New words."));
+    store.store_embeddings("m", &[(what, embedding)]).await.unwrap();
+    assert_eq!(store.unembedded("m", 5).await.unwrap(), []);
 }
 
 /// See the name.
