@@ -2,6 +2,7 @@
 
 mod drift;
 mod memory;
+mod plans;
 mod route;
 
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ pub(crate) use memory::{
     AdoptArguments, ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand,
     SearchArguments,
 };
+pub(crate) use plans::{ApproveArguments, BranchArguments, PlansCommand};
 pub(crate) use route::{
     AddArguments, AddedApi, AgentArguments, AgentScope, ExplainArguments, RouteArguments, RouteCommand,
 };
@@ -108,6 +110,11 @@ pub(crate) enum Command {
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
+    },
+    /// Keep a plan for each branch, with the prompts that led to it
+    Plans {
+        #[command(subcommand)]
+        command: PlansCommand,
     },
     /// Route agents to other models: set up providers, check them, explain routes
     Route(RouteArguments),

@@ -8,6 +8,7 @@ mod drift;
 mod drift_test;
 mod goal;
 mod memory;
+mod plans;
 mod proxy;
 mod proxy_status;
 mod registration;
@@ -42,6 +43,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Drift { command } => drift::run(context, &command, terminal),
         Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
         Command::Memory { command } => memory::run(&context()?, command),
+        Command::Plans { command } => plans::run(common, context, &command),
         Command::Route(arguments) => route::run(&context()?, &arguments),
         Command::Off(arguments) => switch::run(&context()?, &arguments, false),
         Command::On(arguments) => switch::run(&context()?, &arguments, true),

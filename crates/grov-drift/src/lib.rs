@@ -23,6 +23,7 @@ mod follower;
 mod fork;
 pub mod guard;
 mod hook;
+mod plans;
 mod private_file;
 mod prompt;
 mod proxied;

@@ -9,7 +9,7 @@ use crate::resume::{SessionRef, reader, resume, start_session};
 use crate::services::STORE_TIMEOUT;
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, is_worth_recalling, matching_memories};
 use crate::transcript_file::{catch_up, length, read_range};
-use crate::{Work, daemon, runtime};
+use crate::{Work, daemon, plans, runtime};
 use grov_actions::transcript::typed_text;
 use grov_domain::{Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
@@ -51,6 +51,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     let (false, Some(session_ref)) = (prompt.is_empty(), context.session_ref()) else {
         return Ok(None);
     };
+    plans::capture(context, &session_ref, &prompt);
     let settings = context.settings(Some(&session_ref.directory))?;
     // Sessions that go through the proxy are recorded and corrected there.
     if daemon::proxy_address(context, &settings).is_some() {

@@ -2,6 +2,7 @@
 
 use super::{FileAnswer, client_folder, gateway};
 use crate::arguments::UnregisterArguments;
+use crate::commands::plans::off_everywhere;
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ struct Answer {
     files: Vec<FileAnswer>,
     /// The token file of hooks over HTTP, if it was or would be removed.
     token: Option<String>,
+    /// The projects for which `grov uninstall` switched plans off, or would.
+    plans: Vec<String>,
     /// The process id of the daemon that `grov uninstall` stopped.
     stopped: Option<u32>,
 }
@@ -38,6 +41,7 @@ pub(crate) fn run(context: &Context, arguments: &UnregisterArguments) -> Outcome
 pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> Outcome {
     // The settings are changed first: a client whose proxy is gone retries for minutes.
     let mut answer = unregister(context, arguments.dry_run)?;
+    answer.plans = off_everywhere(context, arguments.dry_run)?;
     let daemon = daemon_health::query(&context.home);
     answer.stopped = daemon.pid.filter(|_| daemon.running);
     if let Some((problem, _)) = daemon.not_answering() {
@@ -101,6 +105,7 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
             true => None,
             false => remove_token(&context.home, dry_run)?,
         },
+        plans: Vec::new(),
         stopped: None,
     })
 }
@@ -149,6 +154,13 @@ fn text(answer: &Answer, style: Style) -> String {
             false => "removed",
         };
         text.push_str(&format!("{} {verb}\n", style.bold(&one_line(token))));
+    }
+    for project in &answer.plans {
+        let verb = match answer.dry_run {
+            true => "would be switched off",
+            false => "are off",
+        };
+        text.push_str(&format!("plans {verb} for {}\n", style.bold(&one_line(project))));
     }
     text
 }
