@@ -17,6 +17,7 @@ mod load;
 mod local_model;
 mod many_clients;
 mod memory;
+mod plans;
 mod planted;
 mod port_taken;
 mod real_client;

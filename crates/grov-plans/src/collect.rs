@@ -143,7 +143,17 @@ pub fn collect(git: &Git, options: CollectOptions) -> Result<Collected, PlanErro
         states: states(git)?,
         ..Collected::default()
     };
+    let renamed: Vec<&Branch> = collected
+        .states
+        .plans
+        .iter()
+        .filter_map(|state| state.renamed_to.as_ref())
+        .collect();
     for state in &collected.states.plans {
+        if renamed.contains(&&state.branch) {
+            // Its prompts go to the plan of the branch before it was renamed.
+            continue;
+        }
         if !options.dry_run {
             state.plan.record_branch(&state.branch)?;
             state.record.write(&state.plan, &state.before)?;
@@ -151,6 +161,14 @@ pub fn collect(git: &Git, options: CollectOptions) -> Result<Collected, PlanErro
         let from = state.plan.path().to_owned();
         if let Some(renamed) = &state.renamed_to {
             if !options.dry_run {
+                let of_the_name = collected
+                    .states
+                    .plans
+                    .iter()
+                    .find(|other| other.branch == *renamed);
+                if let Some(newer) = of_the_name {
+                    state.plan.absorb(&newer.plan)?;
+                }
                 state.plan.rename_branch(renamed)?;
             }
             collected

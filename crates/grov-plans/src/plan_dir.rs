@@ -6,6 +6,7 @@ use crate::lines::{self, Listed, Query};
 use crate::plan_file::PlanFile;
 use crate::{PlanError, Status};
 use std::collections::HashSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The name of the plan in its directory.
@@ -182,6 +183,28 @@ impl PlanDir {
     /// Records that the branch has another name now. The directory keeps its own.
     pub(crate) fn rename_branch(&self, branch: &Branch) -> Result<(), PlanError> {
         file::replace(&self.path.join(BRANCH), format!("{branch}\n").as_bytes())
+    }
+
+    /// Whether it holds only what Grov adds by itself.
+    pub(crate) fn has_only_lists(&self) -> bool {
+        let known = |name: &str| [BRANCH, QUERIES, FILES, crate::record::FILE].contains(&name);
+        let entries = std::fs::read_dir(&self.path);
+        entries.is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(known)))
+        })
+    }
+
+    /// Adds the lists of another plan directory that has nothing else, and removes that.
+    pub(crate) fn absorb(&self, other: &Self) -> Result<(), PlanError> {
+        for name in [QUERIES, FILES] {
+            let Some((added, _)) = file::read_beginning(&other.inside(name)?, lines::MAX_LIST)? else {
+                continue;
+            };
+            let path = self.inside(name)?;
+            let (mut list, _) = file::open_to_append(&path)?;
+            list.write_all(&added).map_err(PlanError::io(&path, "written"))?;
+        }
+        std::fs::remove_dir_all(&other.path).map_err(PlanError::io(&other.path, "removed"))
     }
 
     /// The branch that the directory names; `None` if it names none.

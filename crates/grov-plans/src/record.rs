@@ -4,7 +4,7 @@ use crate::{PlanDir, PlanError, file};
 use serde::{Deserialize, Serialize};
 
 /// The file in the plan directory.
-const FILE: &str = "record.json";
+pub(crate) const FILE: &str = "record.json";
 const MAX_RECORD: u64 = 64 * 1024;
 
 /// What was seen of a branch.

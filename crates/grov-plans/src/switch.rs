@@ -10,6 +10,7 @@ use crate::git::{Git, Refs};
 use crate::plan_dir::{canonical, plans_folder};
 use crate::{PlanError, file};
 use edits::Edit;
+use hooks::Hook;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -109,35 +110,29 @@ impl Switch {
                 projects.projects.len() - 1
             }
         };
-        let others = projects.clone();
-        let project = &mut projects.projects[at];
-        project.trees.insert(canonical(git.tree())?);
-        project.trees.extend(Refs::read(git)?.trees);
+        let changed = self.change_files(git, command, &mut projects.projects, at, &mut change);
+        // Also after an error, so that switching off undoes what was done.
+        self.write(&projects)?;
+        changed.map(|()| change)
+    }
+
+    /// Installs hooks and ignore rules for the project at `at`.
+    fn change_files(
+        &self,
+        git: &Git,
+        command: &[String],
+        projects: &mut [Project],
+        at: usize,
+        change: &mut SwitchChange,
+    ) -> Result<(), PlanError> {
+        projects[at].trees.insert(canonical(git.tree())?);
+        projects[at].trees.extend(Refs::read(git)?.trees);
         let wanted = hooks::wanted(git, command, &mut change.notes)?;
         for hook in &wanted.hooks {
-            // Another project may share the file: then both must be off before it is restored.
-            let shared = others
-                .projects
-                .iter()
-                .flat_map(|other| &other.edits)
-                .find(|edit| edit.path() == hook.path);
-            let edit = match shared {
-                Some(edit) if edit.is_applied() => edit.clone(),
-                _ => match hook.install()? {
-                    Some(edit) => {
-                        change.files.push(hook.path.clone());
-                        edit
-                    }
-                    None => continue,
-                },
-            };
-            project.edits.retain(|other| other.path() != edit.path());
-            project.edits.push(edit);
+            install(hook, projects, at, change)?;
         }
-        self.exclude(git, project, &wanted.created_in_tree(), &mut change)?;
-        remove_ignore_all(git.tree())?;
-        self.write(&projects)?;
-        Ok(change)
+        self.exclude(git, &mut projects[at], &wanted.created_in_tree(), change)?;
+        remove_ignore_all(git.tree())
     }
 
     /// Adds the rules to `info/exclude`, after the hooks, so that the rules can name hooks that were created.
@@ -161,11 +156,10 @@ impl Switch {
         let rules: Vec<&str> = std::iter::once(RULE)
             .chain(created.iter().map(String::as_str))
             .collect();
-        if let Some(edit) = Edit::append(&path, &format!("# Plans of Grov\n{}\n", rules.join("\n")))? {
-            change.files.push(path.clone());
-            project.edits.retain(|other| other.path() != path);
-            project.edits.push(edit);
-        }
+        let edit = Edit::append(&path, &format!("# Plans of Grov\n{}\n", rules.join("\n")))?;
+        change.files.push(path.clone());
+        project.edits.retain(|other| other.path() != path);
+        project.edits.push(edit);
         Ok(())
     }
 
@@ -291,6 +285,41 @@ impl Switch {
     }
 }
 
+/// Installs a hook for the project at `at`, and records it. Other projects may share its file: then all of them must be off
+/// before it is restored.
+fn install(
+    hook: &Hook,
+    projects: &mut [Project],
+    at: usize,
+    change: &mut SwitchChange,
+) -> Result<(), PlanError> {
+    let mut edits = projects.iter().flat_map(|project| &project.edits);
+    let known = edits
+        .find(|edit| edit.path() == hook.path && edit.is_applied())
+        .cloned();
+    let edit = match known {
+        Some(edit) if hook.is_run_by(&edit) => edit,
+        // The program was moved since.
+        Some(old) => {
+            old.undo()?;
+            change.files.push(hook.path.clone());
+            hook.install()?
+        }
+        None => {
+            change.files.push(hook.path.clone());
+            hook.install()?
+        }
+    };
+    for (place, project) in projects.iter_mut().enumerate() {
+        let before = project.edits.len();
+        project.edits.retain(|other| other.path() != edit.path());
+        if place == at || project.edits.len() < before {
+            project.edits.push(edit.clone());
+        }
+    }
+    Ok(())
+}
+
 /// The text of the file, with one call of the system if it does not exist.
 fn read_small(path: &Path) -> Result<Option<String>, PlanError> {
     use std::io::Read;
@@ -299,7 +328,8 @@ fn read_small(path: &Path) -> Result<Option<String>, PlanError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(PlanError::io(path, "read")(error)),
     };
-    let mut text = String::new();
+    // Room for a usual file, so that it is read at once.
+    let mut text = String::with_capacity(16 * 1024);
     file.take(MAX_FILE)
         .read_to_string(&mut text)
         .map_err(PlanError::io(path, "read"))?;

@@ -227,46 +227,37 @@ fn was_pushed(git: &Git, name: &str) -> Result<bool, PlanError> {
     Ok(upstream.as_deref() == Some(&format!("refs/heads/{name}")))
 }
 
-/// Finds the new names of renamed branches: the only branch without a plan that has the newest commit of a deleted one.
+/// Finds the new names of renamed branches: the only branch without a plan that has the newest commit of a deleted one. A new
+/// name may have got a plan directory from a prompt, but no plan.
 fn follow_renamed(
     git: &Git,
     refs: &Refs,
     states: &mut [PlanState],
     apart: &HashSet<String>,
 ) -> Result<(), PlanError> {
-    let mut taken: BTreeSet<String> = states
-        .iter()
+    let taken = states.iter().filter(|state| !state.plan.has_only_lists());
+    let mut taken: BTreeSet<String> = taken
         .filter_map(|state| state.branch.name().map(str::to_owned))
         .collect();
+    taken.extend(refs.main_names.iter().cloned());
     for state in states.iter_mut() {
         if !state.gone || state.merged || state.is_main || git.is_late() {
             continue;
         }
         let Some(tip) = &state.record.tip else { continue };
-        let is_free = |name: &&String| !taken.contains(*name) && !refs.main_names.contains(*name);
         let mut same: Vec<String> = refs
             .heads
             .iter()
-            .filter(|(name, commit)| *commit == tip && is_free(name))
+            .filter(|(name, commit)| *commit == tip && !taken.contains(*name))
             .map(|(name, _)| name.clone())
             .collect();
         if same.is_empty() && apart.contains(tip) {
-            let format = [
-                "for-each-ref",
-                "--format=%(refname:lstrip=2)",
-                "--contains",
-                tip,
-                "refs/heads",
-            ];
-            let listed = git.read(&format)?;
-            same = listed
-                .lines()
-                .map(str::to_owned)
-                .filter(|name| is_free(&name))
-                .collect();
+            let format = "--format=%(refname:lstrip=2)";
+            let listed = git.read(&["for-each-ref", format, "--contains", tip, "refs/heads"])?;
+            let names = listed.lines().map(str::to_owned);
+            same = names.filter(|name| !taken.contains(name)).collect();
         }
         if let [only] = same.as_slice() {
-            state.checked_out = refs.checked_out.contains(only);
             state.renamed_to = Some(Branch::of(Some(only)));
             taken.insert(only.clone());
         }

@@ -345,6 +345,24 @@ fn a_renamed_branch_keeps_its_plan() {
 }
 
 #[test]
+fn a_prompt_on_a_renamed_branch_goes_to_its_plan() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("old", 1);
+    repo.prompt();
+    let old = PlanDir::find(&repo.tree, &Branch::of(Some("old")))
+        .unwrap()
+        .unwrap();
+    std::fs::write(old.path().join("plan.md"), "# Old\n").unwrap();
+    repo.git(&["branch", "-m", "new"]);
+    repo.prompt();
+    repo.hook();
+    assert_eq!(repo.names(), ["new"]);
+    let (plans, _) = PlanDir::all(&repo.tree).unwrap();
+    assert_eq!(plans[0].text().unwrap().as_deref(), Some("# Old\n"));
+    assert_eq!(plans[0].queries().unwrap().items.len(), 3);
+}
+
+#[test]
 fn the_plan_of_a_deleted_branch_is_archived_and_never_removed_if_unmerged() {
     let Some(repo) = Repo::new() else { return };
     repo.work("dropped", 1);

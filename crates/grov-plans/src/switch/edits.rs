@@ -40,17 +40,21 @@ impl Edit {
         }
     }
 
-    /// Whether the change is still there.
-    pub(super) fn is_applied(&self) -> bool {
-        let (path, wanted) = match self {
-            Self::Added { path, text, .. } | Self::Replaced { path, text, .. } => (path, text),
-        };
-        let text = file::read_text(path, MAX_FILE).ok().flatten();
-        text.is_some_and(|text| text.contains(wanted))
+    /// The text that was added.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Added { text, .. } | Self::Replaced { text, .. } => text,
+        }
     }
 
-    /// Adds a text at the end of a file, which is created if it does not exist. `None` if the text is there.
-    pub(super) fn append(path: &Path, added: &str) -> Result<Option<Self>, PlanError> {
+    /// Whether the change is still there.
+    pub(super) fn is_applied(&self) -> bool {
+        let text = file::read_text(self.path(), MAX_FILE).ok().flatten();
+        text.is_some_and(|text| text.contains(self.text()))
+    }
+
+    /// Adds a text at the end of a file, which is created if it does not exist.
+    pub(super) fn append(path: &Path, added: &str) -> Result<Self, PlanError> {
         Self::add(path, added, 0o644, |old| old.len())
     }
 
@@ -60,7 +64,7 @@ impl Edit {
         added: &str,
         mode: u32,
         place: impl FnOnce(&str) -> usize,
-    ) -> Result<Option<Self>, PlanError> {
+    ) -> Result<Self, PlanError> {
         let created_folder = match path.parent() {
             Some(folder) if !folder.is_dir() => {
                 std::fs::create_dir_all(folder).map_err(PlanError::io(folder, "created"))?;
@@ -80,13 +84,13 @@ impl Edit {
         };
         if old.contains(added) {
             // Left by an installation whose record is lost.
-            return Ok(Some(edit(false)));
+            return Ok(edit(false));
         }
         let (before, after) = old.split_at(place(&old));
         let ended_line = !before.is_empty() && !before.ends_with('\n');
         let end = if ended_line { "\n" } else { "" };
         file::replace_with_mode(path, format!("{before}{end}{added}{after}").as_bytes(), mode)?;
-        Ok(Some(edit(ended_line)))
+        Ok(edit(ended_line))
     }
 
     /// Moves a file aside and puts another one in its place.

@@ -82,8 +82,13 @@ pub(super) fn wanted(git: &Git, command: &[String], notes: &mut Vec<String>) -> 
 }
 
 impl Hook {
-    /// Installs the hook before what is there. `None` if it is there already.
-    pub(super) fn install(&self) -> Result<Option<Edit>, PlanError> {
+    /// Whether an edit runs the same command.
+    pub(super) fn is_run_by(&self, edit: &Edit) -> bool {
+        edit.text().contains(&self.block())
+    }
+
+    /// Installs the hook before what is there.
+    pub(super) fn install(&self) -> Result<Edit, PlanError> {
         let Some(status) = file::status(&self.path)? else {
             let start = if self.is_husky { "" } else { "#!/bin/sh\n" };
             return Edit::add(&self.path, &format!("{start}{}", self.block()), 0o755, |_| 0);
@@ -97,7 +102,7 @@ impl Hook {
                 Edit::add(&self.path, &self.block(), 0o755, after_first_line)
             }
             // A program, a link, or a hook that is switched off: it must stay as it is.
-            _ => Edit::replace(&self.path, |aside| self.wrapper(aside)).map(Some),
+            _ => Edit::replace(&self.path, |aside| self.wrapper(aside)),
         }
     }
 

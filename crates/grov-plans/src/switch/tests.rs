@@ -271,6 +271,36 @@ fn a_folder_of_hooks_that_two_projects_share() {
 }
 
 #[test]
+fn what_was_done_before_an_error_is_undone() {
+    let Some(scene) = Scene::new() else { return };
+    std::fs::create_dir(scene.tree.join(".git/hooks/post-checkout.before-grov")).unwrap();
+    std::os::unix::fs::symlink("x", scene.tree.join(".git/hooks/post-checkout")).unwrap();
+    let before = scene.files();
+    let command = [scene.program().display().to_string()];
+    let on = scene.switch().on(&Git::at(&scene.tree), &scene.tree, &command);
+    assert!(on.is_err());
+    assert!(scene.tree.join(".git/hooks/post-merge").exists());
+    scene.off();
+    assert_eq!(scene.files(), before);
+}
+
+#[test]
+fn hooks_are_renewed_when_the_program_has_moved() {
+    let Some(scene) = Scene::new() else { return };
+    let before = scene.files();
+    let old = ["/nowhere/grov".to_owned()];
+    scene
+        .switch()
+        .on(&Git::at(&scene.tree), &scene.tree, &old)
+        .unwrap();
+    assert_eq!(scene.on().files.len(), 2);
+    let hook = std::fs::read_to_string(scene.tree.join(".git/hooks/post-merge")).unwrap();
+    assert!(!hook.contains("nowhere"), "{hook}");
+    scene.off();
+    assert_eq!(scene.files(), before);
+}
+
+#[test]
 fn changes_of_the_user_are_kept() {
     let Some(scene) = Scene::new() else { return };
     let (hook, exclude) = (

@@ -31,6 +31,7 @@ pub(super) fn on(context: &Context) -> Outcome {
     // The home is named, because git may run in another environment.
     let command = [own.as_path(), "--home".as_ref(), context.home.root()];
     let command = command.map(|word| word.to_string_lossy().into_owned());
+    context.home.create()?;
     let switch = Switch::of(context.home.root());
     let change = switch.on(&place.git(), place.location.root(), &command)?;
     if !is_capturing(context) {
