@@ -4,9 +4,13 @@ use crate::error_log::log_error;
 use crate::hook::HookContext;
 use crate::resume::SessionRef;
 use grov_domain::{Clock, SystemClock};
-use grov_plans::{Branch, PlanError, Prompt, Switch};
+use grov_plans::{Branch, Git, PlanError, Prompt, Switch};
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
+use std::time::{Duration, Instant};
+
+/// Time limit for git, which is asked only in repositories whose references cannot be read otherwise.
+const GIT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Adds a prompt, of which `prompt` is the text that the user typed. Errors are logged: a plan must not hold up an answer.
 pub(crate) fn capture(context: &HookContext<'_>, session_ref: &SessionRef, prompt: &str) {
@@ -30,14 +34,19 @@ fn try_capture(context: &HookContext<'_>, session_ref: &SessionRef, prompt: &str
         return Ok(());
     }
     let head = location.head();
+    let (branch, commit) = match (&head.branch, &head.commit) {
+        // References are not in files: git's format reftable.
+        (None, None) => Git::at(tree).until(Instant::now() + GIT_TIMEOUT).head()?,
+        _ => (Branch::of(head.branch.as_deref()), head.commit),
+    };
     let prompt = Prompt {
         text: &Redactor::shared().text(prompt),
         directory,
         session: Some(&session_ref.session),
         id: context.input.prompt_id.as_deref(),
-        commit: head.commit.as_deref(),
+        commit: commit.as_deref(),
         at: SystemClock.now(),
     };
-    grov_plans::capture(tree, &Branch::of(head.branch.as_deref()), &prompt)?;
+    grov_plans::capture(tree, &branch, &prompt)?;
     Ok(())
 }

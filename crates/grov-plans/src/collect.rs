@@ -174,7 +174,10 @@ pub fn collect(git: &Git, options: CollectOptions) -> Result<Collected, PlanErro
             collected
                 .renamed
                 .push((from, state.branch.clone(), renamed.clone()));
-        } else if let Some(reason) = state.reason() {
+        } else if let Some(reason) = state.reason()
+            // A deleted branch may have been renamed, which is looked for last.
+            && (reason == ArchiveReason::Merged || collected.states.is_complete)
+        {
             let archived = state.archived(reason, options.now);
             let to = match options.dry_run {
                 true => None,

@@ -6,7 +6,7 @@ mod refs;
 pub(crate) use merged::{Comparison, compare};
 pub(crate) use refs::Refs;
 
-use crate::PlanError;
+use crate::{Branch, PlanError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -71,6 +71,17 @@ impl Git {
     /// The working tree.
     pub fn tree(&self) -> &Path {
         &self.tree
+    }
+
+    /// The checked-out branch and commit, for repositories whose references are not in files that the caller can read.
+    ///
+    /// # Errors
+    /// Git fails or takes too long.
+    pub fn head(&self) -> Result<(Branch, Option<String>), PlanError> {
+        let name = self.try_read(&["symbolic-ref", "--quiet", "HEAD"])?;
+        let branch = name.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
+        let commit = self.try_read(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"])?;
+        Ok((Branch::of(branch), commit))
     }
 
     /// Whether the time is over.

@@ -7,7 +7,7 @@ use crate::plan_file::PlanFile;
 use crate::{PlanError, Status};
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The name of the plan in its directory.
 pub(crate) const PLAN: &str = "plan.md";
@@ -255,12 +255,12 @@ impl PlanDir {
         lines::read(&self.inside(QUERIES)?)
     }
 
-    /// The files that prompts mentioned and that exist, relative to the top of the working tree, each once. Lines that name
-    /// anything else, or a file outside of the working tree, are skipped and counted.
+    /// The files that prompts mentioned, relative to the top of the working tree, each once. They need not exist in what is
+    /// checked out now. Lines that name anything else are skipped and counted.
     ///
     /// # Errors
     /// The list cannot be read.
-    pub fn files(&self) -> Result<Listed<PathBuf>, PlanError> {
+    pub fn mentioned_files(&self) -> Result<Listed<PathBuf>, PlanError> {
         let listed: Listed<lines::MentionedFile> = lines::read(&self.inside(FILES)?)?;
         let mut files = Listed {
             skipped: listed.skipped,
@@ -270,15 +270,26 @@ impl PlanDir {
         let mut seen = HashSet::new();
         for mentioned in listed.items {
             let path = PathBuf::from(mentioned.path);
-            if !seen.insert(path.clone()) {
-                continue;
-            }
-            if inside_file(&self.root, &path) {
-                files.items.push(path);
-            } else {
+            let is_below = path.components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_below || path.as_os_str().is_empty() {
                 files.skipped += 1;
+            } else if seen.insert(path.clone()) {
+                files.items.push(path);
             }
         }
+        Ok(files)
+    }
+
+    /// The [mentioned files](Self::mentioned_files) that exist now. Those that do not, and links that lead out of the working
+    /// tree, are skipped and counted.
+    ///
+    /// # Errors
+    /// The list cannot be read.
+    pub fn files(&self) -> Result<Listed<PathBuf>, PlanError> {
+        let mut files = self.mentioned_files()?;
+        let mentioned = files.items.len();
+        files.items.retain(|path| inside_file(&self.root, path));
+        files.skipped += mentioned - files.items.len();
         Ok(files)
     }
 
@@ -299,10 +310,10 @@ impl PlanDir {
     }
 }
 
-/// Whether a relative path names a regular file in `root`, also after symbolic links are resolved.
+/// Whether a path names a regular file in `root`, also after symbolic links are resolved.
 fn inside_file(root: &Path, path: &Path) -> bool {
     let real = root.join(path).canonicalize();
-    path.is_relative() && real.is_ok_and(|real| real.starts_with(root) && real.is_file())
+    real.is_ok_and(|real| real.starts_with(root) && real.is_file())
 }
 
 fn recorded_branch(directory: &Path) -> Option<Branch> {

@@ -70,10 +70,15 @@ impl Place {
     }
 
     /// The branch of this name; without a name the one that is checked out.
-    fn branch(&self, name: Option<&str>) -> Branch {
-        match name {
-            Some(name) => Branch::of(Some(name.strip_prefix("refs/heads/").unwrap_or(name))),
-            None => Branch::of(self.location.head().branch.as_deref()),
+    fn branch(&self, name: Option<&str>) -> Result<Branch, PlanError> {
+        if let Some(name) = name {
+            return Ok(Branch::of(Some(name.strip_prefix("refs/heads/").unwrap_or(name))));
+        }
+        let head = self.location.head();
+        match (&head.branch, &head.commit) {
+            // References are not in files: git's format reftable.
+            (None, None) => self.git().head().map(|(branch, _)| branch),
+            _ => Ok(Branch::of(head.branch.as_deref())),
         }
     }
 }

@@ -26,24 +26,39 @@ pub(super) fn assess(
     let mains = refs.independent_mains(git)?;
     forget_missing_commits(git, &mut states)?;
     let apart = commits_apart(git, &states, &mains)?;
-    let mut is_complete = true;
-    for state in states.iter_mut().filter(|state| !state.is_main) {
+    let is_complete = assess_all(git, refs, &mut states, &mains, &apart)?;
+    if !is_complete {
+        return Ok((states, false));
+    }
+    match follow_renamed(git, refs, &mut states, &apart) {
+        Err(PlanError::GitTimedOut { .. }) => Ok((states, false)),
+        result => result.map(|()| (states, true)),
+    }
+}
+
+/// Assesses each plan, those first that need no comparison of contents. Returns whether the time was enough.
+fn assess_all(
+    git: &Git,
+    refs: &Refs,
+    states: &mut [PlanState],
+    mains: &BTreeSet<String>,
+    apart: &HashSet<String>,
+) -> Result<bool, PlanError> {
+    let is_apart = |state: &PlanState| state.record.tip.as_ref().is_some_and(|tip| apart.contains(tip));
+    let (easy, hard): (Vec<_>, Vec<_>) = states.iter_mut().partition(|state| !is_apart(state));
+    for state in easy.into_iter().chain(hard).filter(|state| !state.is_main) {
         let Some(name) = state.branch.name().map(str::to_owned) else {
             continue;
         };
         if git.is_late() {
-            is_complete = false;
-            break;
+            return Ok(false);
         }
-        match assess_one(git, refs, state, &name, &mains, &apart) {
-            Err(PlanError::GitTimedOut { .. }) => is_complete = false,
+        match assess_one(git, refs, state, &name, mains, apart) {
+            Err(PlanError::GitTimedOut { .. }) => return Ok(false),
             result => result?,
         }
     }
-    if is_complete {
-        follow_renamed(git, refs, &mut states, &apart)?;
-    }
-    Ok((states, is_complete))
+    Ok(true)
 }
 
 /// The branch of a plan: the recorded one, or the only one that fits its directory and has no other plan.
@@ -241,7 +256,7 @@ fn follow_renamed(
         .collect();
     taken.extend(refs.main_names.iter().cloned());
     for state in states.iter_mut() {
-        if !state.gone || state.merged || state.is_main || git.is_late() {
+        if !state.gone || state.merged || state.is_main {
             continue;
         }
         let Some(tip) = &state.record.tip else { continue };

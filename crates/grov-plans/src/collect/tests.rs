@@ -452,6 +452,18 @@ fn a_time_limit_leaves_plans_as_they_are() {
 }
 
 #[test]
+fn git_tells_the_checked_out_branch() {
+    let Some(repo) = Repo::new() else { return };
+    let commit = Some(repo.git(&["rev-parse", "HEAD"]));
+    let head = || Git::at(&repo.tree).head().unwrap();
+    assert_eq!(head(), (Branch::of(Some("main")), commit.clone()));
+    repo.git(&["checkout", "-q", "--detach"]);
+    assert_eq!(head(), (Branch::Detached, commit));
+    repo.git(&["checkout", "-q", "--orphan", "new/one"]);
+    assert_eq!(head(), (Branch::of(Some("new/one")), None));
+}
+
+#[test]
 fn another_collection_at_the_same_time_is_refused() {
     let Some(repo) = Repo::new() else { return };
     repo.work("feat", 1);

@@ -62,6 +62,10 @@ fn is_in(git: &Git, tip: &str, main: &str, seen: &[&str]) -> Result<bool, PlanEr
         // Unrelated histories.
         return Ok(false);
     };
+    // The main branch has nothing that the branch does not have.
+    if base == main {
+        return Ok(false);
+    }
     let paths = changed_paths(git, &base, tip)?;
     let commits = commits(git, &base, main, seen, &paths)?;
     if commits.is_empty() {

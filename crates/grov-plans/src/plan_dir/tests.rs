@@ -134,4 +134,10 @@ fn only_existing_files_of_the_project_are_listed() {
     std::fs::write(plan.path().join("files.jsonl"), lines).unwrap();
     let files = plan.files().unwrap();
     assert_eq!((files.items, files.skipped), (vec![PathBuf::from("a.rs")], 5));
+    let mentioned = plan.mentioned_files().unwrap();
+    assert_eq!(
+        (mentioned.items.len(), mentioned.skipped),
+        (4, 2),
+        "{mentioned:?}"
+    );
 }

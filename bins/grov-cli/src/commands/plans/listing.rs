@@ -47,7 +47,7 @@ impl PlanView {
     /// A plan that was not compared with the branches.
     pub(super) fn of_directory(plan: &PlanDir, branch: String) -> Result<Self, PlanError> {
         let (status, status_note) = plan.status()?.unzip();
-        let (queries, files) = (plan.queries()?, plan.files()?);
+        let (queries, files) = (plan.queries()?, plan.mentioned_files()?);
         Ok(Self {
             branch,
             dir: plan.path().to_string_lossy().into_owned(),

@@ -52,9 +52,9 @@ struct ArchiveAnswer {
 
 pub(super) fn show(context: &Context, arguments: &BranchArguments) -> Outcome {
     let place = Place::of(context)?;
-    let branch = place.branch(arguments.branch.as_deref());
+    let branch = place.branch(arguments.branch.as_deref())?;
     let plan = find(&place, &branch)?;
-    let (queries, files) = (plan.queries()?, plan.files()?);
+    let (queries, files) = (plan.queries()?, plan.mentioned_files()?);
     let answer = ShowAnswer {
         plans: [view(&place, &plan, &branch)?],
         text: plan.text()?,
@@ -67,7 +67,7 @@ pub(super) fn show(context: &Context, arguments: &BranchArguments) -> Outcome {
 
 pub(super) fn status(context: &Context, arguments: &BranchArguments) -> Outcome {
     let place = Place::of(context)?;
-    let branch = place.branch(arguments.branch.as_deref());
+    let branch = place.branch(arguments.branch.as_deref())?;
     let plan = match PlanDir::find(&place.tree, &branch)? {
         Some(plan) => Some(view(&place, &plan, &branch)?),
         // A name that is given must have a plan; the checked-out branch need not have one yet.
@@ -84,7 +84,7 @@ pub(super) fn status(context: &Context, arguments: &BranchArguments) -> Outcome 
 
 pub(super) fn approve(context: &Context, arguments: &ApproveArguments) -> Outcome {
     let place = Place::of(context)?;
-    let branch = place.branch(arguments.branch.as_deref());
+    let branch = place.branch(arguments.branch.as_deref())?;
     let plan = find(&place, &branch)?;
     let by = match &arguments.by {
         Some(name) => name.clone(),
@@ -106,7 +106,7 @@ pub(super) fn approve(context: &Context, arguments: &ApproveArguments) -> Outcom
 
 pub(super) fn archive(context: &Context, arguments: &BranchArguments) -> Outcome {
     let place = Place::of(context)?;
-    let branch = place.branch(arguments.branch.as_deref());
+    let branch = place.branch(arguments.branch.as_deref())?;
     let (path, archived) = archive_by_hand(&place.git(), &branch, OffsetDateTime::now_utc())?;
     let answer = ArchiveAnswer {
         dir: path.to_string_lossy().into_owned(),
