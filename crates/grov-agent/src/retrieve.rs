@@ -8,6 +8,8 @@ mod candidates;
 mod similar;
 mod words;
 
+pub(crate) use words::folded;
+
 use crate::{
     AgentStore, AgentStoreError, Category, DocumentId, FoundChunk, FoundItem, MemoryType, ProjectId,
     SearchBy, SearchFilter, SearchScope, Situation, SourceKind,

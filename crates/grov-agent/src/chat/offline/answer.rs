@@ -15,6 +15,9 @@ const COVERED: f64 = 0.8;
 /// The same for a question in a script without spaces, whose words are pairs of characters.
 const COVERED_UNSPACED: f64 = 0.6;
 
+/// The share from which a document takes the place of memory that it contradicts.
+const COVERED_TO_OUTRANK: f64 = 0.6;
+
 /// The most quotations of an answer.
 const MAX_QUOTES: usize = 3;
 
@@ -32,8 +35,8 @@ diga diz-me mostre quando quem onde quanto dimmi spiega mostra powiedz wyjaśnij
 ///
 /// The message has to ask for information. A sentence answers if 80 % of the question's content words are in the sentence, in
 /// its headings or title, or, for half, elsewhere in its passage, and a third in the sentence itself. (For scripts without spaces: 60 %
-/// of the pairs of characters.) The best sentence is quoted, with others that are as good and do not contradict it. Documents
-/// come before memory. At equal shares RULES come before STATE before FACTS: STATE tells what is the case at present. If another
+/// of the pairs of characters.) The first content word, which names what is asked for, has to be in the passage or its headings.
+/// The best sentence is quoted, with others that are as good and do not contradict it. Documents come before memory. At equal shares RULES come before STATE before FACTS: STATE tells what is the case at present. If another
 /// source contradicts what is quoted, the answer says so.
 pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -> Option<Draft> {
     if !asks_for_information(message, has_tools) {
@@ -48,7 +51,7 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
     let mut candidates: Vec<Candidate<'_>> = sources
         .iter()
         .flat_map(|source| candidates(source, &question))
-        .filter(|candidate| candidate.covered >= needed)
+        .filter(|candidate| candidate.covered >= needed.min(COVERED_TO_OUTRANK))
         .collect();
     candidates.sort_by(|one, other| {
         let order = other
@@ -57,15 +60,21 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
             .then_with(|| other.own.total_cmp(&one.own));
         order.then_with(|| rank(one.source).cmp(&rank(other.source)))
     });
-    let best = outranking(&candidates)?;
+    let best = outranking(&candidates, needed)?;
     let mut quoted: Vec<&Candidate<'_>> = vec![best];
     let mut otherwise: Vec<&Candidate<'_>> = Vec::new();
     for candidate in &candidates {
         if quoted.iter().any(|quoted| overlaps(quoted, candidate)) {
             continue;
         }
+        if !candidate.answers(needed) {
+            continue;
+        }
         if quoted.iter().any(|quoted| says_otherwise(quoted, candidate)) {
-            otherwise.push(candidate);
+            // Sentences of one passage are about different things.
+            if candidate.source != best.source {
+                otherwise.push(candidate);
+            }
         } else if candidate.score() >= best.score() && candidate.own >= best.own && quoted.len() < MAX_QUOTES
         {
             quoted.push(candidate);
@@ -74,11 +83,13 @@ pub(super) fn from_sources(message: &str, sources: &[Source], has_tools: bool) -
     Some(draft(&quoted, &otherwise))
 }
 
-/// Returns the best candidate, or one that covers the question as well, contradicts it and is of a source that outranks its own.
-fn outranking<'c, 's>(candidates: &'c [Candidate<'s>]) -> Option<&'c Candidate<'s>> {
-    let mut best = candidates.first()?;
-    for candidate in &candidates[1..] {
-        if rank(candidate.source) < rank(best.source) && says_otherwise(best, candidate) {
+/// Returns the best candidate, or one that contradicts it and is of a source that outranks its own. A document takes the place of
+/// memory even if it covers less of the question.
+fn outranking<'c, 's>(candidates: &'c [Candidate<'s>], needed: f64) -> Option<&'c Candidate<'s>> {
+    let mut best = candidates.iter().find(|candidate| candidate.answers(needed))?;
+    for candidate in candidates {
+        let is_covering = candidate.answers(needed) || best.source.category.is_none();
+        if is_covering && rank(candidate.source) < rank(best.source) && says_otherwise(best, candidate) {
             best = candidate;
         }
     }
@@ -101,7 +112,15 @@ fn draft(quoted: &[&Candidate<'_>], otherwise: &[&Candidate<'_>]) -> Draft {
     for candidate in otherwise {
         let place = place(candidate.source);
         if !named.contains(&place) {
-            answer.push_str(&format!("{place} says otherwise; what is quoted outranks it.\n"));
+            let outranked = quoted
+                .iter()
+                .all(|quoted| rank(quoted.source) < rank(candidate.source));
+            let end = if outranked {
+                "; what is quoted outranks it.\n"
+            } else {
+                ".\n"
+            };
+            answer.push_str(&format!("{place} says otherwise{end}"));
             named.push(place);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::chat::sentence::sentences;
 use crate::chat::source::Source;
+use crate::retrieve::folded;
 use grov_domain::words;
 use grov_redact::is_unspaced;
 use std::collections::BTreeSet;
@@ -28,8 +29,8 @@ const MAX_LIST: usize = 6;
 
 /// Words of a question that name the kind of its answer, which the answer itself seldom repeats. They count if they are found.
 const KINDS_OF_ANSWER: &str = "
-time date day hour amount number still currently yet already today decide decided agree agreed exactly
-zeit uhrzeit uhr datum tag stunde anzahl entschieden beschlossen vereinbart noch derzeit aktuell heute genau
+time date day hour amount number still currently yet already today decide decided agree agreed exactly most least maximum minimum
+zeit uhrzeit uhr datum tag stunde anzahl entschieden beschlossen vereinbart noch derzeit aktuell heute genau maximal höchstens mindestens
 temps heure date jour nombre montant décidé convenu encore actuellement
 tiempo hora fecha día número cantidad decidimos decidido acordado todavía actualmente hoy
 tempo hora data dia número quantidade decidimos decidido combinado ainda atualmente hoje
@@ -89,12 +90,15 @@ const ASKS_FOR_NUMBER: &[&str] = &[
 ];
 
 static OPTIONAL: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| words(KINDS_OF_ANSWER, usize::MAX).into_iter().collect());
+    LazyLock::new(|| words(&folded(KINDS_OF_ANSWER), usize::MAX).into_iter().collect());
 
 /// A question as it is compared with sentences.
 #[derive(Debug)]
 pub(super) struct Question {
     words: Vec<String>,
+    /// The word that names what is asked for, in most languages the first: the guarantor in `Who is the guarantor of the
+    /// lease?`. None for scripts without spaces.
+    asked: Option<String>,
     asks_for_number: bool,
 }
 
@@ -103,14 +107,17 @@ impl Question {
     /// character that bears meaning count.
     pub(super) fn of(message: &str) -> Option<Self> {
         let mut found: Vec<String> = Vec::new();
-        for word in words(message, 60) {
+        for word in words(&folded(message), 60) {
             if !crate::subject::is_stop_word(&word) && !is_grammar(&word) && !found.contains(&word) {
                 found.push(word);
             }
         }
         let lower = message.to_lowercase();
+        let first = found.iter().find(|word| !OPTIONAL.contains(*word));
+        let asked = first.filter(|word| !word.chars().any(is_unspaced)).cloned();
         (!found.is_empty()).then(|| Self {
             words: found,
+            asked,
             asks_for_number: ASKS_FOR_NUMBER.iter().any(|sign| lower.contains(sign)),
         })
     }
@@ -118,7 +125,9 @@ impl Question {
 
 /// Whether a word of a script without spaces is grammar: Hiragana alone, or with a sign of a question.
 fn is_grammar(word: &str) -> bool {
-    const QUESTION_SIGNS: [char; 8] = ['哪', '什', '么', '吗', '谁', '何', '几', '请'];
+    const QUESTION_SIGNS: [char; 14] = [
+        '哪', '什', '么', '吗', '呢', '谁', '何', '几', '请', '诉', '怎', '教', '誰', '까',
+    ];
     word.chars()
         .all(|letter| ('\u{3040}'..='\u{309f}').contains(&letter))
         || word.contains(QUESTION_SIGNS)
@@ -133,10 +142,17 @@ pub(super) struct Candidate<'s> {
     pub(super) covered: f64,
     /// The share that the quotation itself has.
     pub(super) own: f64,
+    /// Whether the word that names what is asked for is in its passage.
+    has_asked: bool,
     bonus: f64,
 }
 
 impl Candidate<'_> {
+    /// Whether it covers enough of the question to answer it.
+    pub(super) fn answers(&self, needed: f64) -> bool {
+        self.has_asked && self.covered >= needed
+    }
+
     /// By which candidates are ordered.
     pub(super) fn score(&self) -> f64 {
         self.covered + self.bonus
@@ -154,10 +170,13 @@ pub(super) fn candidates<'s>(source: &'s Source, question: &Question) -> Vec<Can
     let passage = word_set(text);
     let ranges = sentences(text);
     let mut found = Vec::new();
+    // The words of the heading above a sentence, and of the first row of its table.
+    let mut section = BTreeSet::new();
     let mut table: Option<BTreeSet<String>> = None;
     for (place, range) in ranges.iter().enumerate() {
         match line_start(text, range.start) {
             '#' => {
+                section = word_set(&text[range.clone()]);
                 table = None;
                 continue;
             }
@@ -168,8 +187,11 @@ pub(super) fn candidates<'s>(source: &'s Source, question: &Question) -> Vec<Can
             '|' => {}
             _ => table = None,
         }
-        let context =
-            |word: &String| has(&headings, word) || table.as_ref().is_some_and(|first| has(first, word));
+        let context = |word: &String| {
+            has(&headings, word)
+                || has(&section, word)
+                || table.as_ref().is_some_and(|first| has(first, word))
+        };
         let add = |found: &mut Vec<Candidate<'s>>, quote: &'s str, bonus: f64| {
             let own = word_set(quote);
             let (mut in_quote, mut covered, mut all) = (0.0, 0.0, question.words.len() as f64);
@@ -186,12 +208,15 @@ pub(super) fn candidates<'s>(source: &'s Source, question: &Question) -> Vec<Can
                 }
             }
             let has_number = question.asks_for_number && quote.chars().any(char::is_numeric);
+            let is_there = |word: &String| has(&own, word) || context(word) || has(&passage, word);
+            let has_asked = question.asked.as_ref().is_none_or(is_there);
             if in_quote > 0.0 && in_quote / all >= COVERED_BY_SENTENCE {
                 found.push(Candidate {
                     source,
                     quote,
                     covered: covered / all,
                     own: in_quote / all,
+                    has_asked,
                     bonus: bonus
                         + if has_number { NUMBER_BONUS } else { 0.0 }
                         + if source.category.is_some() {
@@ -219,7 +244,7 @@ pub(super) fn candidates<'s>(source: &'s Source, question: &Question) -> Vec<Can
 }
 
 fn word_set(text: &str) -> BTreeSet<String> {
-    words(text, 2_000).into_iter().collect()
+    words(&folded(text), 2_000).into_iter().collect()
 }
 
 /// Returns the first character of the line at an offset, or a space.

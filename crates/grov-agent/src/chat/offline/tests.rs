@@ -188,3 +188,104 @@ fn a_call_that_ended_is_told() {
         matches!(continued(&call).decision, DraftDecision::Noop { answer } if answer.contains("Nothing was done"))
     );
 }
+
+fn source(title: &str, category: Option<crate::Category>, text: &str) -> Source {
+    Source {
+        kind: if category.is_some() {
+            crate::SourceKind::Chunk
+        } else {
+            crate::SourceKind::Memory
+        },
+        id: title.to_owned(),
+        title: title.to_owned(),
+        heading_path: vec![title.to_owned()],
+        category,
+        text: text.to_owned(),
+        standing: None,
+    }
+}
+
+#[test]
+fn a_question_is_answered_by_the_sentence_that_has_its_words() {
+    use crate::Category::{Facts, Rules, State};
+    let sources = [
+        source(
+            "Lease Mercer Street",
+            Some(Facts),
+            "The lease of 14 Mercer Street began on 1 May 2021. The tenant is Oakline Bakery.\n",
+        ),
+        source(
+            "Workshop",
+            Some(Facts),
+            "## Prices\n\n- Basic check: 35 euros\n- Change of chain: 18 euros\n\n| Hall | Opens |\n|---|---|\n| East | 8:00 |\n| West | 9:30 |\n",
+        ),
+        source("Old host", Some(Facts), "The order database runs on host db-1."),
+        source(
+            "New host",
+            Some(State),
+            "Since Monday the order database runs on host db-7.",
+        ),
+        source(
+            "Refunds",
+            Some(Rules),
+            "A cashier may refund up to 60 EUR without the manager.",
+        ),
+        source(
+            "fact",
+            None,
+            "The most that a cashier may refund without the manager is 100 EUR.",
+        ),
+        source(
+            "Fristen",
+            Some(Rules),
+            "Für Schlafsäcke gilt eine Frist von 14 Tagen.",
+        ),
+        source("返品", Some(Rules), "返品期限は30日です。送料は無料です。"),
+    ];
+    for (question, answered) in [
+        ("When did the lease of Mercer Street begin?", None),
+        (
+            "When began the lease of Mercer Street?",
+            Some("The lease of 14 Mercer Street began on 1 May 2021."),
+        ),
+        ("Who is the guarantor of the lease of 14 Mercer Street?", None),
+        (
+            "What is the price for a change of chain?",
+            Some("Change of chain: 18 euros"),
+        ),
+        ("When opens the west hall?", Some("West | 9:30")),
+        (
+            "On which host runs the order database?",
+            Some("Since Monday the order database runs on host db-7."),
+        ),
+        (
+            "What is the most that a cashier may refund without the manager?",
+            Some("A cashier may refund up to 60 EUR without the manager."),
+        ),
+        (
+            "Welche Frist gilt für Schlafsack?",
+            Some("Für Schlafsäcke gilt eine Frist von 14 Tagen."),
+        ),
+        ("返品期限は何日ですか。", Some("返品期限は30日です。")),
+        ("Thanks, have a nice day!", None),
+        ("Please change the chain.", None),
+        ("?", None),
+    ] {
+        let draft = answer::from_sources(question, &sources, true);
+        let quotes: Vec<String> = draft
+            .iter()
+            .flat_map(|draft| &draft.citations)
+            .map(|citation| citation.quote.clone())
+            .collect();
+        assert_eq!(
+            quotes.first().map(String::as_str),
+            answered,
+            "{question}: {draft:?}"
+        );
+        let says = draft
+            .as_ref()
+            .is_some_and(|draft| format!("{draft:?}").contains("says otherwise"));
+        let expected = question.contains("host") || question.contains("cashier");
+        assert_eq!(says, expected, "{question}: {draft:?}");
+    }
+}
