@@ -84,6 +84,30 @@ mod tests {
         assert_ne!(DataMarks::of(ThreadId::fresh()).tag(), tag);
     }
 
+    #[test]
+    fn marks_survive_redaction_behind_words_that_announce_a_secret() {
+        let marks = DataMarks::of(ThreadId::fresh());
+        for end in [
+            "password:",
+            "The password is",
+            "Authorization: Bearer",
+            "token =",
+            "-----BEGIN RSA PRIVATE KEY-----",
+            "<private>",
+            "https://u:p@",
+            "secret: \"",
+            "password: '",
+            "curl -H 'X-Api-Key:",
+            "AWS_SECRET_ACCESS_KEY=",
+        ] {
+            let redactor = grov_redact::Redactor::shared();
+            let text = redactor.text(end);
+            let quoted = marks.quote(&[("title", &text)], &text);
+            let prompt = format!("{quoted}\n\nThe message of the user:\nhello");
+            assert_eq!(redactor.whole(&prompt).as_str(), prompt, "{end}");
+        }
+    }
+
     proptest! {
         #[test]
         fn quoted_text_cannot_close_its_marks(before in "\\PC{0,20}", after in "\\PC{0,20}", upper: bool) {

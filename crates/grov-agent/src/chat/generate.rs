@@ -80,7 +80,7 @@ impl ChatService {
                         "the answer of the model does not hold"
                     );
                     if round < ROUNDS {
-                        add_repair(&mut prompt, &completion.text, &found);
+                        add_repair(&mut prompt, parts.marks, &completion.text, &found);
                     }
                     problems = found;
                 }

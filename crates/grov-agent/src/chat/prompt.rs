@@ -16,6 +16,9 @@ const MAX_METADATA: usize = 8 * 1024;
 /// The most bytes of a tool's result that are shown.
 const MAX_RESULT: usize = 16 * 1024;
 
+/// The most problems that are told in a repair round.
+const MAX_PROBLEMS: usize = 20;
+
 /// The most bytes of a wrong answer that are shown in a repair round.
 const MAX_WRONG_ANSWER: usize = 8 * 1024;
 
@@ -79,14 +82,21 @@ pub(crate) fn assemble(parts: &PromptParts<'_>) -> ChatPrompt {
 }
 
 /// Adds the wrong answer and what did not hold in it.
-pub(crate) fn add_repair(prompt: &mut ChatPrompt, answer: &str, problems: &[String]) {
+///
+/// The problems are quoted, because they repeat parts of schemas and of the answer.
+pub(crate) fn add_repair(prompt: &mut ChatPrompt, marks: &DataMarks, answer: &str, problems: &[String]) {
     let answer = redacted(answer);
     let shown = if answer.trim().is_empty() {
         redacted("(empty)")
     } else {
         answer.bounded(MAX_WRONG_ANSWER)
     };
-    let problems: String = problems.iter().map(|problem| format!("- {problem}\n")).collect();
+    let problems: Vec<String> = problems
+        .iter()
+        .take(MAX_PROBLEMS)
+        .map(|problem| format!("- {problem}"))
+        .collect();
+    let problems = marks.quote(&[("kind", "problems")], &problems.join("\n"));
     prompt.messages.push(ChatMessage {
         role: ChatRole::Assistant,
         text: shown,
