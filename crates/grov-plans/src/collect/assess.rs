@@ -25,8 +25,9 @@ pub(super) fn assess(
         .collect();
     let mains = refs.independent_mains(git)?;
     forget_missing_commits(git, &mut states)?;
-    let apart = commits_apart(git, &states, &mains)?;
-    let is_complete = assess_all(git, refs, &mut states, &mains, &apart)?;
+    let apart = Apart::read(git, refs, &states, &mains)?;
+    note_work(refs, &mut states, &apart);
+    let is_complete = assess_all(git, &mut states, &mains, &apart)?;
     if !is_complete {
         return Ok((states, false));
     }
@@ -36,15 +37,25 @@ pub(super) fn assess(
     }
 }
 
+/// Notes which branches have commits of their own. It is done for all before anything that takes long, because it cannot be
+/// seen any more when they are merged.
+fn note_work(refs: &Refs, states: &mut [PlanState], apart: &Apart) {
+    for state in states {
+        if let (Some(name), Some(tip)) = (state.branch.name(), &state.record.tip) {
+            let has_moved = state.record.start.as_ref() != Some(tip);
+            state.record.worked |= apart.has(tip) && (has_moved || apart.has_own(refs, name, tip));
+        }
+    }
+}
+
 /// Assesses each plan, those first that need no comparison of contents. Returns whether the time was enough.
 fn assess_all(
     git: &Git,
-    refs: &Refs,
     states: &mut [PlanState],
     mains: &BTreeSet<String>,
-    apart: &HashSet<String>,
+    apart: &Apart,
 ) -> Result<bool, PlanError> {
-    let is_apart = |state: &PlanState| state.record.tip.as_ref().is_some_and(|tip| apart.contains(tip));
+    let is_apart = |state: &PlanState| state.record.tip.as_ref().is_some_and(|tip| apart.has(tip));
     let (easy, hard): (Vec<_>, Vec<_>) = states.iter_mut().partition(|state| !is_apart(state));
     for state in easy.into_iter().chain(hard).filter(|state| !state.is_main) {
         let Some(name) = state.branch.name().map(str::to_owned) else {
@@ -53,7 +64,7 @@ fn assess_all(
         if git.is_late() {
             return Ok(false);
         }
-        match assess_one(git, refs, state, &name, mains, apart) {
+        match assess_one(git, state, &name, mains, apart) {
             Err(PlanError::GitTimedOut { .. }) => return Ok(false),
             result => result?,
         }
@@ -136,35 +147,71 @@ fn forget_missing_commits(git: &Git, states: &mut [PlanState]) -> Result<(), Pla
     Ok(())
 }
 
-/// The commits of all branches that are in no main branch.
-fn commits_apart(
-    git: &Git,
-    states: &[PlanState],
-    mains: &BTreeSet<String>,
-) -> Result<HashSet<String>, PlanError> {
-    let tips = states.iter().filter_map(|state| state.record.tip.as_ref());
-    let mut input: String = tips.map(|tip| format!("{tip}\n")).collect();
-    if input.is_empty() {
-        return Ok(HashSet::new());
+/// The commits that are in no main branch.
+struct Apart {
+    commits: HashSet<String>,
+    /// The parents of these commits.
+    parents: HashSet<String>,
+}
+
+impl Apart {
+    /// Of all branches, and of those that were deleted.
+    fn read(
+        git: &Git,
+        refs: &Refs,
+        states: &[PlanState],
+        mains: &BTreeSet<String>,
+    ) -> Result<Self, PlanError> {
+        let recorded = states.iter().filter_map(|state| state.record.tip.as_ref());
+        let tips: BTreeSet<&String> = recorded
+            .chain(refs.heads.values())
+            .chain(refs.remotes.values().flatten())
+            .collect();
+        let mut input: String = tips.into_iter().map(|tip| format!("{tip}\n")).collect();
+        let mut apart = Self {
+            commits: HashSet::new(),
+            parents: HashSet::new(),
+        };
+        if input.is_empty() {
+            return Ok(apart);
+        }
+        input.extend(mains.iter().map(|main| format!("^{main}\n")));
+        for line in git
+            .read_with(
+                &["rev-list", "--ignore-missing", "--parents", "--stdin"],
+                Some(input.as_bytes()),
+            )?
+            .lines()
+        {
+            let mut commits = line.split(' ').map(str::to_owned);
+            apart.commits.extend(commits.next());
+            apart.parents.extend(commits);
+        }
+        Ok(apart)
     }
-    input.extend(mains.iter().map(|main| format!("^{main}\n")));
-    let listed = git.read_with(&["rev-list", "--stdin"], Some(input.as_bytes()))?;
-    Ok(listed.lines().map(str::to_owned).collect())
+
+    fn has(&self, commit: &str) -> bool {
+        self.commits.contains(commit)
+    }
+
+    /// Whether the branch has commits that no other branch has: its newest one is that of no other and in no other's history.
+    fn has_own(&self, refs: &Refs, name: &str, tip: &str) -> bool {
+        self.has(tip) && !self.parents.contains(tip) && !refs.others(name).any(|other| other == tip)
+    }
 }
 
 fn assess_one(
     git: &Git,
-    refs: &Refs,
     state: &mut PlanState,
     name: &str,
     mains: &BTreeSet<String>,
-    apart: &HashSet<String>,
+    apart: &Apart,
 ) -> Result<(), PlanError> {
     let Some(tip) = state.record.tip.clone() else {
         return Ok(());
     };
     let has_moved = state.record.start.as_ref() != Some(&tip);
-    if !apart.contains(&tip) {
+    if !apart.has(&tip) {
         state.unmerged = false;
         // A branch that stands where the plan began has no work, whatever it stands on.
         let may_have_work = has_moved || state.before.start.is_none();
@@ -173,9 +220,6 @@ fn assess_one(
             || (may_have_work && came_by_merge(git, &tip, mains)?)
             || (has_moved && was_pushed(git, name)?);
         return Ok(());
-    }
-    if !state.record.worked {
-        state.record.worked = has_moved || has_own_commits(git, refs, name, &tip)?;
     }
     let compared = compared(&tip, mains);
     let before = state.record.unmerged_at.clone().unwrap_or_default();
@@ -202,15 +246,6 @@ fn assess_one(
 fn compared(tip: &str, mains: &BTreeSet<String>) -> String {
     let mains: Vec<&str> = mains.iter().map(String::as_str).collect();
     format!("{tip} {}", mains.join(" "))
-}
-
-/// Whether the branch has commits that no other branch has.
-fn has_own_commits(git: &Git, refs: &Refs, name: &str, tip: &str) -> Result<bool, PlanError> {
-    let others = refs.others(name);
-    let mut input = format!("{tip}\n");
-    input.extend(others.into_iter().map(|other| format!("^{other}\n")));
-    let listed = git.read_with(&["rev-list", "--max-count=1", "--stdin"], Some(input.as_bytes()))?;
-    Ok(!listed.trim().is_empty())
 }
 
 /// Whether the commit came into a main branch by a merge, and was made on none of them.
@@ -244,12 +279,7 @@ fn was_pushed(git: &Git, name: &str) -> Result<bool, PlanError> {
 
 /// Finds the new names of renamed branches: the only branch without a plan that has the newest commit of a deleted one. A new
 /// name may have got a plan directory from a prompt, but no plan.
-fn follow_renamed(
-    git: &Git,
-    refs: &Refs,
-    states: &mut [PlanState],
-    apart: &HashSet<String>,
-) -> Result<(), PlanError> {
+fn follow_renamed(git: &Git, refs: &Refs, states: &mut [PlanState], apart: &Apart) -> Result<(), PlanError> {
     let taken = states.iter().filter(|state| !state.plan.has_only_lists());
     let mut taken: BTreeSet<String> = taken
         .filter_map(|state| state.branch.name().map(str::to_owned))
@@ -266,7 +296,7 @@ fn follow_renamed(
             .filter(|(name, commit)| *commit == tip && !taken.contains(*name))
             .map(|(name, _)| name.clone())
             .collect();
-        if same.is_empty() && apart.contains(tip) {
+        if same.is_empty() && apart.has(tip) {
             let format = "--format=%(refname:lstrip=2)";
             let listed = git.read(&["for-each-ref", format, "--contains", tip, "refs/heads"])?;
             let names = listed.lines().map(str::to_owned);

@@ -157,9 +157,6 @@ fn options(dry_run: bool) -> CollectOptions {
     CollectOptions { dry_run, now: NOW }
 }
 
-/// Ten branches of each style, merged one after the other.
-const STYLES: [&str; 6] = ["merge", "squash", "rebase", "forward", "remote", "deleted"];
-
 fn merge(repo: &Repo, style: &str, name: &str, number: usize) {
     match style {
         "merge" => {
@@ -217,35 +214,53 @@ fn merge(repo: &Repo, style: &str, name: &str, number: usize) {
     repo.hook();
 }
 
-#[test]
-fn sixty_branches_of_six_merge_styles() {
+/// Ten branches that are merged in the same way, one after the other; beside them one that stays open.
+fn ten_branches(style: &str) {
     let Some(repo) = Repo::new() else { return };
-    let mut expected = Vec::new();
-    for (place, style) in STYLES.iter().enumerate() {
-        for number in 0..10 {
-            let name = format!("{style}/{number}");
-            repo.work(&name, place * 10 + number);
-            let open = format!("open/{style}-{number}");
-            if number == 5 && place % 3 == 0 {
-                repo.work(&open, 65);
-            }
-            assert_eq!(
-                repo.reasons().get(&name),
-                None,
-                "{name} is archived before it is merged"
-            );
-            merge(&repo, style, &name, place * 10 + number);
-            assert_eq!(repo.reasons().get(&name), Some(&ArchiveReason::Merged), "{name}");
-            expected.push(name);
-        }
+    repo.work("open/branch", 65);
+    for number in 0..10 {
+        let name = format!("{style}/{number}");
+        repo.work(&name, number);
+        assert_eq!(
+            repo.reasons().get(&name),
+            None,
+            "{name} is archived before it is merged"
+        );
+        merge(&repo, style, &name, number);
+        assert_eq!(repo.reasons().get(&name), Some(&ArchiveReason::Merged), "{name}");
     }
-    let reasons = repo.reasons();
-    assert_eq!(reasons.len(), 60, "{reasons:?}");
-    let open = repo.names();
-    assert!(
-        open.len() == 2 && open.iter().all(|name| name.starts_with("open/")),
-        "{open:?}"
-    );
+    assert_eq!(repo.reasons().len(), 10);
+    assert_eq!(repo.names(), ["open/branch"]);
+}
+
+#[test]
+fn ten_branches_with_merge_commits() {
+    ten_branches("merge");
+}
+
+#[test]
+fn ten_squashed_branches() {
+    ten_branches("squash");
+}
+
+#[test]
+fn ten_rebased_branches() {
+    ten_branches("rebase");
+}
+
+#[test]
+fn ten_fast_forwarded_branches() {
+    ten_branches("forward");
+}
+
+#[test]
+fn ten_branches_merged_at_the_remote() {
+    ten_branches("remote");
+}
+
+#[test]
+fn ten_branches_deleted_before_anybody_looked() {
+    ten_branches("deleted");
 }
 
 #[test]
@@ -435,6 +450,23 @@ fn nothing_is_written_to_the_repository() {
     assert_eq!(repo.git(&["count-objects", "-v"]), before);
     let status = repo.git(&["status", "--porcelain"]);
     assert_eq!(status, "");
+}
+
+/// A hook that ran out of time recorded the start of the plan, but not that the branch had work.
+#[test]
+fn a_branch_seen_with_all_its_work_is_recognized_later() {
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["checkout", "-q", "-b", "feat"]);
+    repo.write("a.txt", "x");
+    repo.commit("a");
+    repo.git(&["branch", "copy-of-main", "main"]);
+    repo.prompt();
+    let states = states(&Git::at(&repo.tree)).unwrap();
+    assert!(states.plans[0].record.worked, "noted without any comparison");
+    repo.checkout(&["main"]);
+    repo.git(&["merge", "-q", "--ff-only", "feat"]);
+    repo.hook();
+    assert_eq!(repo.reasons().get("feat"), Some(&ArchiveReason::Merged));
 }
 
 #[test]

@@ -104,17 +104,11 @@ impl Refs {
     }
 
     /// The commits of all branches but one, locally and at remotes.
-    pub(crate) fn others(&self, name: &str) -> BTreeSet<&String> {
-        let heads = self
-            .heads
-            .iter()
-            .filter(|(other, _)| *other != name)
-            .map(|(_, commit)| commit);
-        let remotes = self
-            .remotes
-            .iter()
-            .filter(|(other, _)| *other != name)
-            .flat_map(|(_, commits)| commits);
-        heads.chain(remotes).collect()
+    pub(crate) fn others(&self, name: &str) -> impl Iterator<Item = &String> {
+        let heads = self.heads.iter().filter(move |(other, _)| *other != name);
+        let remotes = self.remotes.iter().filter(move |(other, _)| *other != name);
+        heads
+            .map(|(_, commit)| commit)
+            .chain(remotes.flat_map(|(_, commits)| commits))
     }
 }
