@@ -19,7 +19,7 @@ use futures_util::future::{self, Either};
 use grov_domain::{Clock, Embedder, Embedding};
 use grov_redact::Redacted;
 use serde::Serialize;
-use similar::Shingles;
+use similar::{Sameness, Seen};
 use std::sync::Arc;
 use std::time::Duration;
 use words::Word;
@@ -269,36 +269,49 @@ fn fits(candidate: &Candidate, question_has_rare_word: bool) -> bool {
 /// document stays, at the better of both places.
 fn distinct(candidates: Vec<Candidate>, k: u32, mut accept: impl FnMut(&Candidate) -> bool) -> Vec<Passage> {
     let most = usize::try_from(k).unwrap_or(usize::MAX);
-    let mut kept: Vec<(Passage, Shingles)> = Vec::new();
+    let mut kept: Vec<Passage> = Vec::new();
+    let mut seen = Seen::default();
+    // The place of each seen text among those that are kept.
+    let mut places: Vec<usize> = Vec::new();
     for candidate in candidates {
         if kept.len() >= most {
             break;
         }
-        let shingles = Shingles::of(&candidate.passage.text);
         let is_chunk = candidate.passage.kind == SourceKind::Chunk;
-        let same = kept.iter().position(|(other, its)| {
-            let other_is_chunk = other.kind == SourceKind::Chunk;
-            shingles.is_same(its)
-                || (!is_chunk && other_is_chunk && shingles.is_in(its))
-                || (is_chunk && !other_is_chunk && its.is_in(&shingles))
-        });
+        let same = seen
+            .like(&candidate.shingles)
+            .into_iter()
+            .find_map(|(number, how)| {
+                let place = places[number];
+                let other_is_chunk = kept[place].kind == SourceKind::Chunk;
+                let is_same = match how {
+                    Sameness::Same => true,
+                    Sameness::NewInKnown => !is_chunk && other_is_chunk,
+                    Sameness::KnownInNew => is_chunk && !other_is_chunk,
+                };
+                is_same.then_some(place)
+            });
+        let replaces = same.is_some_and(|place| is_chunk && kept[place].kind == SourceKind::Memory);
+        if (same.is_some() && !replaces) || !accept(&candidate) {
+            continue;
+        }
+        seen.add(&candidate.shingles);
         match same {
-            Some(place) if is_chunk && kept[place].0.kind == SourceKind::Memory => {
-                if accept(&candidate) {
-                    let score = kept[place].0.score;
-                    kept[place] = (candidate.passage, shingles);
-                    kept[place].0.score = score;
-                }
+            Some(place) => {
+                let score = kept[place].score;
+                kept[place] = Passage {
+                    score,
+                    ..candidate.passage
+                };
+                places.push(place);
             }
-            Some(_) => {}
             None => {
-                if accept(&candidate) {
-                    kept.push((candidate.passage, shingles));
-                }
+                places.push(kept.len());
+                kept.push(candidate.passage);
             }
         }
     }
-    kept.into_iter().map(|(passage, _)| passage).collect()
+    kept
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! Fuses what the searches of a store found into one order.
 //!
 //! Each search contributes `weight / (60 + rank)` (reciprocal rank fusion). Chunks and items come in lists of their own, whose
-//! scores cannot be compared; so the lists of a words search are merged by the words that they share with the question, before
-//! their ranks count.
+//! scores cannot be compared. So the lists of a words search are merged first: by the place in the own list, and by a score
+//! (BM25) that is computed here for both, fused in the same way. The store knows how rare a word is in the project; the score
+//! knows which words of the question are rare among what was found. Both together are better than each.
 
-use super::words::{Word, folded, stems};
+use super::similar::Shingles;
+use super::words::{Word, stems};
 use crate::{Category, FoundChunk, FoundItem, MemoryType, Passage, PassageDocument, SourceKind, Why};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use time::OffsetDateTime;
 
 /// The usual constant of reciprocal rank fusion.
 const RRF: f64 = 60.0;
+/// How much the second occurrence of a word adds (BM25's k1), and how much a long text counts less (its b).
+const SATURATION: f64 = 0.6;
+const LENGTH: f64 = 0.4;
 /// The weight of a vector search; that of a words search is 1. With equal weights a weak embedder makes the order worse.
 const VECTOR_WEIGHT: f64 = 0.5;
 /// Age at which the factor of a document of the category STATE is half way to its least value, in days.
@@ -34,8 +39,12 @@ pub(super) struct Candidate {
     pub(super) coverage: f64,
     /// Estimated tokens.
     pub(super) tokens: u32,
-    words_score: f64,
-    store_rank: usize,
+    /// By which near-duplicates are known.
+    pub(super) shingles: Shingles,
+    /// How often each word of the question is in it.
+    counts: Vec<u32>,
+    /// Number of words.
+    length: usize,
 }
 
 /// All candidates of a question.
@@ -65,18 +74,19 @@ impl<'a> Candidates<'a> {
         for (rank, item) in items.into_iter().enumerate() {
             found.push((rank, self.item(item)));
         }
-        for &(rank, place) in &found {
-            self.list[place].store_rank = rank;
+        let mut own: Vec<(f64, usize)> = self.scores(&found);
+        own.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let mut fused: HashMap<usize, f64> = HashMap::new();
+        for (rank, place) in found.iter().copied() {
+            *fused.entry(place).or_default() += 1.0 / (RRF + rank as f64);
         }
-        self.score_words(&found);
-        found.sort_by(|(_, one), (_, other)| {
-            let (one, other) = (&self.list[*one], &self.list[*other]);
-            other
-                .words_score
-                .total_cmp(&one.words_score)
-                .then(one.store_rank.cmp(&other.store_rank))
-        });
-        for (rank, (_, place)) in found.into_iter().enumerate() {
+        for (rank, (_, place)) in own.into_iter().enumerate() {
+            *fused.entry(place).or_default() += 1.0 / (RRF + rank as f64);
+        }
+        let mut merged: Vec<(usize, f64)> = fused.into_iter().collect();
+        merged
+            .sort_by(|(place, one), (other_place, other)| other.total_cmp(one).then(place.cmp(other_place)));
+        for (rank, (place, _)) in merged.into_iter().enumerate() {
             self.list[place].passage.why.words_rank = Some(rank_from_1(rank));
         }
     }
@@ -169,11 +179,15 @@ impl<'a> Candidates<'a> {
     }
 
     fn insert(&mut self, key: (bool, String), mut passage: Passage, above: &str) -> usize {
-        let own: HashSet<String> = stems(&passage.text).into_iter().chain(stems(above)).collect();
-        let written = folded(&format!("{above} {}", passage.text)).to_lowercase();
-        // A stem decides, and so does the word as it is written: a store may stem by other rules.
-        let is_in = |word: &&Word| own.contains(&word.stem) || is_written(&written, &word.text);
-        let matched: Vec<&Word> = self.words.iter().filter(is_in).collect();
+        let body = stems(&passage.text);
+        let above = stems(above);
+        let mut own: HashMap<&str, u32> = HashMap::new();
+        for word in body.iter().chain(&above) {
+            *own.entry(word).or_default() += 1;
+        }
+        let count = |word: &Word| own.get(word.stem.as_str()).copied().unwrap_or(0);
+        let counts: Vec<u32> = self.words.iter().map(count).collect();
+        let matched: Vec<&Word> = self.words.iter().filter(|word| count(word) > 0).collect();
         let value = |word: &&Word| if word.is_common { COMMON_WORD } else { 1.0 };
         let all: f64 = self.words.iter().map(|word| value(&word)).sum();
         let coverage = if all > 0.0 {
@@ -185,53 +199,54 @@ impl<'a> Candidates<'a> {
         let place = self.list.len();
         self.list.push(Candidate {
             tokens: crate::tokens::tokens(&passage.text),
+            shingles: Shingles::of(&body),
             shares_rare_word: matched.iter().any(|word| !word.is_common),
             passage,
             similarity: None,
             coverage,
-            words_score: 0.0,
-            store_rank: usize::MAX,
+            counts,
+            length: body.len() + above.len(),
         });
         self.places.insert(key, place);
         place
     }
 
-    /// Scores what a words search found: the sum of its words, each worth the more the fewer of the found contain it.
-    fn score_words(&mut self, found: &[(usize, usize)]) {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        for (_, place) in found {
-            for word in &self.list[*place].passage.why.matched_words {
-                *counts.entry(word).or_default() += 1;
-            }
-        }
-        let total = found.len() as f64;
-        let scores: Vec<f64> = found
+    /// Scores what a words search found by BM25, with the rarity of a word among the found.
+    fn scores(&self, found: &[(usize, usize)]) -> Vec<(f64, usize)> {
+        let candidates: Vec<(&Candidate, usize)> = found
             .iter()
-            .map(|(_, place)| {
-                let matched = &self.list[*place].passage.why.matched_words;
-                matched
+            .map(|(_, place)| (&self.list[*place], *place))
+            .collect();
+        let total = candidates.len() as f64;
+        let average = candidates
+            .iter()
+            .map(|(candidate, _)| candidate.length as f64)
+            .sum::<f64>()
+            / total;
+        let rarity: Vec<f64> = (0..self.words.len())
+            .map(|word| {
+                let with = candidates
                     .iter()
-                    .map(|word| {
-                        (1.0 + total / counts.get(word.as_str()).map_or(1.0, |count| *count as f64)).ln()
-                    })
-                    .sum()
+                    .filter(|(candidate, _)| candidate.counts[word] > 0)
+                    .count();
+                (1.0 + total / with.max(1) as f64).ln()
             })
             .collect();
-        for ((_, place), score) in found.iter().zip(scores) {
-            self.list[*place].words_score = score;
-        }
-    }
-}
-
-/// Whether a text contains a word: of a script without spaces anywhere, else as a whole word.
-fn is_written(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let is_part = |character: Option<char>| {
-            character
-                .is_some_and(|character| character.is_alphanumeric() && !grov_redact::is_unspaced(character))
+        let score = |candidate: &Candidate| {
+            let long = 1.0 - LENGTH + LENGTH * candidate.length as f64 / average.max(1.0);
+            let weighted = candidate.counts.iter().zip(&rarity);
+            weighted
+                .map(|(count, rarity)| {
+                    let count = f64::from(*count);
+                    rarity * count * (SATURATION + 1.0) / (count + SATURATION * long)
+                })
+                .sum::<f64>()
         };
-        !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next())
-    })
+        candidates
+            .into_iter()
+            .map(|(candidate, place)| (score(candidate), place))
+            .collect()
+    }
 }
 
 /// The factor for an age: 1 for new, [`LEAST_RECENCY`] for very old.
