@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Parser, Subcommand, ValueEnum};
-use grov_agent::KeyRole;
+use grov_agent::{Category, KeyRole};
 use std::path::PathBuf;
 
 /// The agent service: a project's knowledge, decisions and tools behind one API.
@@ -42,6 +42,20 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Store the documents of a directory; run again, it stores what has changed
+    Import {
+        /// The directory; files that git ignores, hidden files and links are left out
+        directory: PathBuf,
+        /// The project, by id
+        #[arg(long, value_name = "ID")]
+        project: String,
+        /// The category of all documents
+        #[arg(long, value_name = "C", value_enum, ignore_case = true)]
+        category: CategoryName,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Check settings, database, uploads and providers
     Doctor {
         /// Print JSON
@@ -58,6 +72,28 @@ pub(crate) enum Command {
         /// A file that `backup` made
         file: PathBuf,
     },
+}
+
+/// The category of documents.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "UPPER")]
+pub(crate) enum CategoryName {
+    /// Guidelines and processes
+    Rules,
+    /// Information about the project
+    Facts,
+    /// The current state
+    State,
+}
+
+impl From<CategoryName> for Category {
+    fn from(name: CategoryName) -> Self {
+        match name {
+            CategoryName::Rules => Self::Rules,
+            CategoryName::Facts => Self::Facts,
+            CategoryName::State => Self::State,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ mod assembly;
 mod backup;
 mod doctor;
 mod embedding;
+mod import;
 mod keys;
 mod listener;
 mod open_files;
@@ -54,6 +55,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     match &arguments.command {
         None => serve::run(&setup, arguments.insecure),
         Some(Command::Key { command }) => keys::run(&setup, command),
+        Some(Command::Import {
+            directory,
+            project,
+            category,
+            json,
+        }) => import::run(&setup, directory, project, (*category).into(), *json),
         Some(Command::Doctor { json }) => doctor::run(&setup, *json),
         Some(Command::Backup { file }) => backup::backup(&setup, file),
         Some(Command::Restore { file }) => backup::restore(&setup, file),
