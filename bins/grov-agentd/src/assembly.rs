@@ -6,7 +6,7 @@ use crate::providers::Providers;
 use crate::setup::Setup;
 use crate::stop::Stop;
 use anyhow::Context;
-use grov_agent::{AgentStore, ChatService, ChatSettings, Ingestor, Retriever};
+use grov_agent::{AgentStore, ChatService, ChatSettings, Ingestor, OlderEmbedders, Retriever};
 use grov_agent_http::{Admission, Limits, Service, ServiceParts, Uploads};
 use grov_agent_store::AgentDatabase;
 use grov_domain::{Clock, SystemClock};
@@ -16,13 +16,15 @@ use tokio::sync::Notify;
 /// The version on the health page.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Wakes the background work as soon as there is something to do.
+/// What the service and the background work share: it is woken as soon as there is something to do.
 #[derive(Clone, Default)]
 pub(crate) struct Wakers {
     /// Texts were stored.
     pub(crate) texts: Arc<Notify>,
     /// Events for the webhook were stored.
     pub(crate) events: Arc<Notify>,
+    /// The models whose embeddings are being replaced.
+    pub(crate) older: OlderEmbedders,
 }
 
 /// Builds the service.
@@ -35,7 +37,8 @@ pub(crate) fn service(
     let agent = &setup.agent;
     let store = Arc::clone(database) as Arc<dyn AgentStore>;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let retriever = Retriever::new(Arc::clone(&store), providers.embedder.clone(), Arc::clone(&clock));
+    let retriever = Retriever::new(Arc::clone(&store), providers.embedder.clone(), Arc::clone(&clock))
+        .with_older(wakers.older.clone());
     let has_webhook = agent.webhook_url.is_some();
     let chat = ChatService::new(
         Arc::clone(&store),

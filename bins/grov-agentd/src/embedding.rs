@@ -4,7 +4,7 @@
 //! models do not undo each other's work: the one that was started last wins, and the others stop embedding.
 
 use anyhow::bail;
-use grov_agent::{AgentStoreError, Embeddable, EmbeddedShare, SearchStore};
+use grov_agent::{AgentStoreError, Embeddable, EmbeddedShare, OlderEmbedders, SearchStore};
 use grov_domain::{EmbedError, Embedder, Embedding};
 use grov_redact::{Redacted, Redactor};
 use grov_runtime::Shutdown;
@@ -24,12 +24,18 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// Makes the embedder of a model by its name and dimension, if it can be had with the present settings.
+pub(crate) type Rebuild = Box<dyn Fn(&str, usize) -> Option<Arc<dyn Embedder>> + Send + Sync>;
+
 /// The background work.
 pub(crate) struct EmbeddingWork {
     store: Arc<dyn SearchStore>,
     embedder: Arc<dyn Embedder>,
     status: EmbeddingStatus,
     wake: Arc<Notify>,
+    /// The models whose embeddings are searched until this one is complete.
+    searched: OlderEmbedders,
+    rebuild: Rebuild,
     /// Whether the model is registered.
     is_registered: bool,
     /// Models that had embeddings when this one was registered. They are deleted when this one is complete.
@@ -105,8 +111,19 @@ impl EmbeddingWork {
             embedder,
             status,
             wake,
+            searched: OlderEmbedders::default(),
+            rebuild: Box::new(|_, _| None),
             is_registered: false,
             older: BTreeSet::new(),
+        }
+    }
+
+    /// Lets older models that `rebuild` makes be searched until this one is complete.
+    pub(crate) fn searching(self, searched: OlderEmbedders, rebuild: Rebuild) -> Self {
+        Self {
+            searched,
+            rebuild,
+            ..self
         }
     }
 
@@ -144,6 +161,7 @@ impl EmbeddingWork {
                 "everything is embedded by this model; older embeddings are deleted"
             );
             self.older.clear();
+            self.searched.set(Vec::new());
         }
         Ok(is_more)
     }
@@ -155,6 +173,13 @@ impl EmbeddingWork {
         self.store.use_model(self.embedder.model(), dimension).await?;
         self.status
             .change(|progress| progress.dimension = Some(dimension));
+        let models = self.store.models().await?.into_iter();
+        let older = models.filter(|(name, _)| self.older.contains(name));
+        self.searched.set(
+            older
+                .filter_map(|(name, dimension)| (self.rebuild)(&name, dimension))
+                .collect(),
+        );
         self.is_registered = true;
         tracing::info!(
             model = self.embedder.model(),

@@ -1,6 +1,6 @@
 //! Builds the chat model and the embedder that the settings name, and says how they are.
 
-use crate::embedding::EmbeddingStatus;
+use crate::embedding::{EmbeddingStatus, Rebuild};
 use async_trait::async_trait;
 use grov_agent_http::ProviderHealth;
 use grov_domain::{ChatModel, EmbedError, Embedder, Embedding};
@@ -98,6 +98,23 @@ impl Providers {
         };
         let found = embedder.embed(&[Redactor::shared().text("memory")]).await?;
         Ok(found.first().map(Embedding::dimension))
+    }
+
+    /// Makes embedders of models that the same provider offers, to search their embeddings until the model in use is complete.
+    pub(crate) fn rebuild(settings: EmbeddingModelSettings, own: Vec<SocketAddr>) -> Rebuild {
+        Box::new(move |model, dimension| {
+            let (provider, name) = model.split_once('/')?;
+            let same = provider == settings.provider.as_str();
+            // The dimension is part of the name if it was asked for.
+            let asked = name.strip_suffix(&format!("/{dimension}"));
+            let older = EmbeddingModelSettings {
+                model: asked.unwrap_or(name).to_owned(),
+                dims: asked.map(|_| dimension),
+                ..settings.clone()
+            };
+            let found = embedder(&older, &own).ok().filter(|_| same)?.ok()??;
+            (found.model() == model).then_some(found)
+        })
     }
 
     /// Whether the program of the chat provider is installed; `true` for a provider without one.
@@ -284,6 +301,25 @@ mod tests {
             let built = providers(&chat(ChatProvider::Offline), &embedding(provider, "m", Some(8))).unwrap();
             assert_eq!(built.embedder.unwrap().model(), id);
         }
+    }
+
+    #[test]
+    fn models_of_the_same_provider_can_be_searched_after_a_change() {
+        let rebuild = |provider, model: &str| {
+            let rebuild = Providers::rebuild(embedding(provider, "m", Some(8)), Vec::new());
+            rebuild(model, 16).map(|found| found.model().to_owned())
+        };
+        for (provider, model) in [
+            (AgentEmbedding::Mock, "mock/1/16"),
+            (AgentEmbedding::Ollama, "ollama/library/old"),
+            (AgentEmbedding::OpenAi, "openai/vendor/old"),
+            (AgentEmbedding::OpenAi, "openai/vendor/old/16"),
+        ] {
+            assert_eq!(rebuild(provider, model).as_deref(), Some(model));
+        }
+        assert_eq!(rebuild(AgentEmbedding::Ollama, "openai/old"), None);
+        assert_eq!(rebuild(AgentEmbedding::Mock, "mock/0/16"), None);
+        assert_eq!(rebuild(AgentEmbedding::None, "static-0123"), None);
     }
 
     #[test]

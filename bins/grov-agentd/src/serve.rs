@@ -4,6 +4,7 @@ use crate::assembly::{self, Wakers};
 use crate::embedding::{self, EmbeddingWork};
 use crate::listener;
 use crate::output;
+use crate::providers::Providers;
 use crate::setup::Setup;
 use crate::signals::Signals;
 use crate::stop::Stop;
@@ -87,12 +88,14 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     tasks.spawn("tidy", tidy_regularly(service.clone(), tasks.shutdown()));
     if let Some(embedder) = providers.embedder.clone() {
         let store = Arc::clone(&database) as Arc<dyn SearchStore>;
+        let rebuild = Providers::rebuild(agent.embedding.clone(), vec![address]);
         let work = EmbeddingWork::new(
             store,
             embedder,
             providers.status.clone(),
             Arc::clone(&wakers.texts),
-        );
+        )
+        .searching(wakers.older.clone(), rebuild);
         tasks.spawn("embedding", embedding::run(work, tasks.shutdown()));
     }
     if let Some(url) = agent.webhook_url.clone() {

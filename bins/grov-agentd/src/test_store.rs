@@ -59,7 +59,7 @@ fn item(project: ProjectId, content: &str) -> Redacted<MemoryItem> {
         id: MemoryItemId::fresh(),
         project_id: project,
         kind: MemoryType::Decision,
-        status: MemoryStatus::Proposed,
+        status: MemoryStatus::Accepted,
         content: content.to_owned(),
         evidence: Vec::new(),
         contradicts: Vec::new(),

@@ -44,7 +44,7 @@ pub use memory::{
 };
 pub use project::{Key, KeyRole, Project};
 pub use response::{Citation, Decision, Response, SourceKind};
-pub use retrieve::{Passage, PassageDocument, Retrieved, Retriever, Why};
+pub use retrieve::{OlderEmbedders, Passage, PassageDocument, Retrieved, Retriever, Why};
 pub use search::{FoundChunk, FoundItem, RECENT_EVENTS, SearchBy, SearchFilter, SearchScope, Situation};
 pub use store::{
     AgentStore, AgentStoreError, DatabaseHealth, DocumentStore, Embeddable, EmbeddedShare, Listed,

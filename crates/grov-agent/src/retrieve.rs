@@ -1,10 +1,11 @@
 //! Retrieval: words and vectors fused, filtered, without near-duplicates, within a budget.
 //!
-//! While the texts are embedded again by another model, only the model in use can embed a question. So the vectors of that
-//! model are searched, as far as they exist, and the words of all texts: nothing is out of reach.
+//! While the texts are embedded again by another model, the vectors of both are searched if both models can embed a question
+//! ([`OlderEmbedders`]), and the words of all texts in any case: nothing is out of reach.
 
 mod budget;
 mod candidates;
+mod older;
 mod similar;
 mod words;
 
@@ -14,6 +15,8 @@ use crate::{
     AgentStore, AgentStoreError, Category, DocumentId, FoundChunk, FoundItem, MemoryType, ProjectId,
     SearchBy, SearchFilter, SearchScope, Situation, SourceKind,
 };
+pub use older::OlderEmbedders;
+
 use candidates::{Candidate, Candidates};
 use futures_util::future::{self, Either};
 use grov_domain::{Clock, Embedder, Embedding};
@@ -97,6 +100,7 @@ pub struct Retrieved {
 pub struct Retriever {
     store: Arc<dyn AgentStore>,
     embedder: Option<Arc<dyn Embedder>>,
+    older: OlderEmbedders,
     clock: Arc<dyn Clock>,
 }
 
@@ -110,8 +114,15 @@ impl Retriever {
         Self {
             store,
             embedder,
+            older: OlderEmbedders::default(),
             clock,
         }
+    }
+
+    /// Also searches the vectors of these models, for texts that the model in use has not embedded yet.
+    #[must_use]
+    pub fn with_older(self, older: OlderEmbedders) -> Self {
+        Self { older, ..self }
     }
 
     /// Returns the best `k` passages.
@@ -193,16 +204,22 @@ impl Retriever {
             self.find(&SearchBy::Words(&texts), &scope).await
         };
         let by_vector = async {
-            match self.embedded(question).await {
-                Some((model, embedding)) => {
-                    let by = SearchBy::Vector {
-                        model,
-                        embedding: &embedding,
-                    };
-                    self.find(&by, &scope).await
-                }
-                None => Ok((Vec::new(), Vec::new())),
+            let (mut chunks, mut items) = (Vec::new(), Vec::new());
+            let models = self.embedder.iter().cloned().chain(self.older.all());
+            for embedder in models {
+                let Some(embedding) = embedded(&*embedder, question).await else {
+                    continue;
+                };
+                let by = SearchBy::Vector {
+                    model: embedder.model(),
+                    embedding: &embedding,
+                };
+                let (more_chunks, more_items) = self.find(&by, &scope).await?;
+                // What both models embedded is judged by the model in use.
+                add_new(&mut chunks, more_chunks, |chunk: &FoundChunk| chunk.id);
+                add_new(&mut items, more_items, |found: &FoundItem| found.item.id);
             }
+            Ok((chunks, items))
         };
         let (by_words, by_vector) = future::try_join(by_words, by_vector).await?;
         let mut candidates = Candidates::new(words, now);
@@ -231,24 +248,6 @@ impl Retriever {
             self.store.find_items(by, scope).await
         };
         future::try_join(chunks, items).await
-    }
-
-    /// Embeds a question; `None` without an embedder, or if it fails or takes longer than [`EMBEDDING_WAIT`].
-    async fn embedded(&self, question: &Redacted) -> Option<(&str, Embedding)> {
-        let embedder = self.embedder.as_deref()?;
-        let texts = [question.clone()];
-        let timer = futures_timer::Delay::new(EMBEDDING_WAIT);
-        match future::select(embedder.embed(&texts), timer).await {
-            Either::Left((Ok(embeddings), _)) => Some((embedder.model(), embeddings.into_iter().next()?)),
-            Either::Left((Err(error), _)) => {
-                tracing::warn!(%error, "the question was not embedded; words alone are searched");
-                None
-            }
-            Either::Right(_) => {
-                tracing::warn!("the embedding model took longer than 2 s; words alone are searched");
-                None
-            }
-        }
     }
 }
 
@@ -312,6 +311,29 @@ fn distinct(candidates: Vec<Candidate>, k: u32, mut accept: impl FnMut(&Candidat
         }
     }
     kept
+}
+
+/// Embeds a question; `None` if the model fails or takes longer than [`EMBEDDING_WAIT`].
+async fn embedded(embedder: &dyn Embedder, question: &Redacted) -> Option<Embedding> {
+    let texts = [question.clone()];
+    let timer = futures_timer::Delay::new(EMBEDDING_WAIT);
+    match future::select(embedder.embed(&texts), timer).await {
+        Either::Left((Ok(embeddings), _)) => embeddings.into_iter().next(),
+        Either::Left((Err(error), _)) => {
+            tracing::warn!(%error, "the question was not embedded; words alone are searched");
+            None
+        }
+        Either::Right(_) => {
+            tracing::warn!("the embedding model took longer than 2 s; words alone are searched");
+            None
+        }
+    }
+}
+
+/// Adds those of `more` whose keys are not there yet.
+fn add_new<T, K: PartialEq>(found: &mut Vec<T>, more: Vec<T>, key: impl Fn(&T) -> K) {
+    let known: Vec<K> = found.iter().map(&key).collect();
+    found.extend(more.into_iter().filter(|one| !known.contains(&key(one))));
 }
 
 #[cfg(test)]

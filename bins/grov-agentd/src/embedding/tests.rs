@@ -3,7 +3,9 @@
 use super::*;
 use crate::test_store;
 use async_trait::async_trait;
+use grov_agent::{AgentStore, Retriever, SearchFilter};
 use grov_agent_store::AgentDatabase;
+use grov_domain::SystemClock;
 use grov_llm::HashEmbedder;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,10 +50,31 @@ async fn another_model_embeds_everything_again_and_then_the_old_one_is_deleted()
     let (_directory, store) = test_store::open().await;
     let texts: Vec<String> = (0..40).map(|number| format!("Text number {number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    test_store::add_items(&store, &texts).await;
+    let project = test_store::add_items(&store, &texts).await;
     finish(&mut work(&store, hashes(64))).await;
-    let mut next = work(&store, hashes(32));
+    let searched = OlderEmbedders::default();
+    let rebuild: Rebuild = Box::new(|_, dimension| Some(hashes(dimension)));
+    let mut next = work(&store, hashes(32)).searching(searched.clone(), rebuild);
     assert!(next.step().await.unwrap());
+    // The last text is embedded by the old model only, and found with it.
+    let retriever = |older| {
+        let store = Arc::clone(&store) as Arc<dyn AgentStore>;
+        Retriever::new(store, Some(hashes(32)), Arc::new(SystemClock)).with_older(older)
+    };
+    let question = Redacted::of(&"number 39".to_owned());
+    let found = async |older| {
+        let filter = SearchFilter::default();
+        let found = retriever(older)
+            .search(project, &question, &filter, 40)
+            .await
+            .unwrap();
+        let wanted = found
+            .into_iter()
+            .find(|passage| passage.text.ends_with("number 39"));
+        wanted.unwrap().why.vector_rank.is_some()
+    };
+    assert!(found(searched.clone()).await);
+    assert!(!found(OlderEmbedders::default()).await);
     assert_eq!(
         dimensions(&store).await,
         [64, 32],
@@ -59,6 +82,7 @@ async fn another_model_embeds_everything_again_and_then_the_old_one_is_deleted()
     );
     finish(&mut next).await;
     assert_eq!(dimensions(&store).await, [32]);
+    assert!(searched.all().is_empty());
 }
 
 #[tokio::test]
