@@ -4,14 +4,14 @@ use crate::delivery_log::DeliveryLog;
 use crate::follower::TranscriptFollower;
 use crate::transcript_file::{HEAD_BYTES, read_range};
 use grov_domain::{
-    ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, StoreConnection, StoreError, SwitchScope,
-    SystemClock,
+    ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, Intent, IntentQuestion, StoreConnection,
+    StoreError, SwitchScope, SystemClock,
 };
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use grov_rules::IntentCache;
 use grov_runtime::Home;
-use grov_session::IntentReader;
+use grov_session::{IntentReader, ReadIntent};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,10 +71,22 @@ pub(crate) async fn resume_since(
     Ok(follower)
 }
 
+/// A prompt reader with a cache.
+struct CachedReader(Arc<IntentCache>);
+
+impl ReadIntent for CachedReader {
+    fn intent(&self, question: &IntentQuestion) -> Intent {
+        self.0.extract_intent(question)
+    }
+
+    fn turns_away(&self, prompt: &str) -> bool {
+        self.0.turns_away(prompt)
+    }
+}
+
 /// A prompt reader that caches in `intents`.
 pub(crate) fn reader(intents: &Arc<IntentCache>) -> IntentReader {
-    let intents = Arc::clone(intents);
-    Arc::new(move |question| intents.extract_intent(question))
+    Arc::new(CachedReader(Arc::clone(intents)))
 }
 
 /// A prompt reader with its own cache.

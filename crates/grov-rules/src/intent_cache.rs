@@ -27,6 +27,11 @@ impl IntentCache {
         combine(&parsed, &question.first_files)
     }
 
+    /// Whether a prompt turns away from the work so far, as the intent of this prompt alone says.
+    pub fn turns_away(&self, prompt: &str) -> bool {
+        self.reading(prompt).turns_away
+    }
+
     /// Caches the reading of a prompt.
     pub fn prefetch(&self, prompt: &str) {
         self.reading(prompt);
@@ -86,6 +91,15 @@ mod tests {
                 assert_eq!(memo.extract_intent(&question), extract_intent(&question));
             }
         }
+        for prompt in prompts
+            .iter()
+            .map(String::as_str)
+            .chain(["Forget that. Fix the menu."])
+        {
+            let alone = extract_intent(&question(&[prompt.to_owned()]));
+            assert_eq!(memo.turns_away(prompt), alone.turns_away, "{prompt}");
+        }
+        memo.lock().remove("Forget that. Fix the menu.");
         assert_eq!(memo.lock().len(), prompts.len());
     }
 

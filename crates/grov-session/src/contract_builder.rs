@@ -4,8 +4,29 @@ use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends};
 use grov_redact::Redactor;
 use std::sync::Arc;
 
-/// A function that extracts the intent of prompts. It is called for every prompt, so it must be fast: use rules.
-pub type IntentReader = Arc<dyn Fn(&IntentQuestion) -> Intent + Send + Sync>;
+/// Extracts the intent of prompts. It is called for every prompt, so it must be fast: use rules.
+pub type IntentReader = Arc<dyn ReadIntent>;
+
+/// What an [`IntentReader`] answers. Functions from a question to an intent implement it.
+pub trait ReadIntent: Send + Sync {
+    /// The intent of prompts.
+    fn intent(&self, question: &IntentQuestion) -> Intent;
+
+    /// Whether a prompt turns away from the work so far. A reader that knows this without the rest of the intent overrides it.
+    fn turns_away(&self, prompt: &str) -> bool {
+        self.intent(&IntentQuestion {
+            prompts: vec![prompt.to_owned()],
+            first_files: Vec::new(),
+        })
+        .turns_away
+    }
+}
+
+impl<F: Fn(&IntentQuestion) -> Intent + Send + Sync> ReadIntent for F {
+    fn intent(&self, question: &IntentQuestion) -> Intent {
+        self(question)
+    }
+}
 
 /// Maximum number of instructions kept.
 const MAX_INSTRUCTIONS: usize = 20;
@@ -71,7 +92,7 @@ impl GoalContractBuilder {
             is_complete: true,
             typed: contract.clone(),
             contract,
-            ..Self::new(Arc::new(|_| Intent::default()))
+            ..Self::new(Arc::new(|_: &IntentQuestion| Intent::default()))
         }
     }
 
@@ -262,7 +283,7 @@ impl GoalContractBuilder {
     }
 
     fn intent_of(&self, prompts: Vec<String>) -> Intent {
-        (self.reader)(&IntentQuestion {
+        self.reader.intent(&IntentQuestion {
             prompts,
             first_files: Vec::new(),
         })
@@ -308,7 +329,7 @@ impl GoalContractBuilder {
     /// Returns the intents of all instructions and of the task, without what the user gave up: of the work before the
     /// newest instruction that turned away, only constraints remain that bind any work.
     fn since_turning_away(&self) -> (Intent, Intent) {
-        let turns = |prompt: &String| self.intent_of(vec![prompt.clone()]).turns_away;
+        let turns = |prompt: &String| self.reader.turns_away(prompt);
         let Some(turned_at) = self.instructions.iter().rposition(turns) else {
             return (self.intent.clone(), self.task.clone());
         };
@@ -376,7 +397,7 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
             continue;
         }
         kept.push(prompt);
-        let after = reader(&IntentQuestion {
+        let after = reader.intent(&IntentQuestion {
             prompts: kept.clone(),
             first_files: Vec::new(),
         });

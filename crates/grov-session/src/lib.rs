@@ -94,7 +94,7 @@ mod verdict;
 mod violation;
 
 pub use assessed_action::{AssessedAction, is_about_subagent};
-pub use contract_builder::{GoalContractBuilder, IntentReader, instructions, sanitize_prompt};
+pub use contract_builder::{GoalContractBuilder, IntentReader, ReadIntent, instructions, sanitize_prompt};
 pub use contract_refresh::{ContractInputs, ContractRefresh};
 pub use engine::{CheckResult, SessionEngine};
 pub use event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};

@@ -6,7 +6,9 @@ use crate::event::{CallResult, ObservedAction, SessionEvent};
 use crate::policy::{Delivery, Policy};
 use crate::recheck::NewPrompt;
 use crate::state_machine::{EventContext, PromptSummary};
-use grov_domain::{ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, Rule};
+use grov_domain::{
+    ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, IntentQuestion, Rule,
+};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
@@ -48,7 +50,7 @@ pub fn replay(
     policy: Policy,
     prompt_every: usize,
 ) -> Replay {
-    let reader: IntentReader = Arc::new(|_: &_| Intent::default());
+    let reader: IntentReader = Arc::new(|_: &IntentQuestion| Intent::default());
     let mut player = Player::new(policy, reader, |engine| engine.with_contract(contract));
     for (index, action) in actions.iter().enumerate() {
         player.act(index, action);

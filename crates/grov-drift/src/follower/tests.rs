@@ -874,7 +874,7 @@ fn a_prefetched_prompt_gives_the_same_contract() {
     let intents = Arc::new(IntentCache::default());
     let reader = || -> IntentReader {
         let intents = Arc::clone(&intents);
-        Arc::new(move |question| intents.extract_intent(question))
+        Arc::new(move |question: &grov_domain::IntentQuestion| intents.extract_intent(question))
     };
     let mut session = begun();
     let mut ahead = begun();

@@ -80,7 +80,7 @@ pub(super) fn with_prompt(
     if !instructions(reader, &all).contains(&prompt) && !contract.instructions.is_empty() {
         return (contract, !has_objection(&prompt));
     }
-    let intent = reader(&IntentQuestion {
+    let intent = reader.intent(&IntentQuestion {
         prompts: vec![prompt.clone()],
         first_files: Vec::new(),
     });
