@@ -1,21 +1,62 @@
 //! Sorted tables of phrases, and the search in them.
 
 use crate::words::Word;
-use std::cmp::Ordering;
 
 /// The most letters after a stem.
 const MAX_ENDING: usize = 7;
 
-/// Bits of a [`Beginnings`].
+/// The number of bits of a [`BitSet`].
 const BITS: usize = 1024;
 
-/// Which two bytes the entries of a table begin with, as a bit set without false negatives. Most words begin no entry of most
-/// tables, and need no search.
+/// A set of numbers below [`BITS`].
 #[derive(Debug)]
-struct Beginnings([u64; BITS / 64]);
+struct BitSet([u64; BITS / 64]);
+
+impl BitSet {
+    const EMPTY: Self = Self([0; BITS / 64]);
+
+    const fn with(mut self, bit: usize) -> Self {
+        self.0[bit / 64] |= 1 << (bit % 64);
+        self
+    }
+
+    const fn has(&self, bit: usize) -> bool {
+        self.0[bit / 64] >> (bit % 64) & 1 != 0
+    }
+}
+
+/// Which entries a table may contain as a whole, by their ends and lengths, without false negatives.
+#[derive(Debug)]
+struct Wholes(BitSet);
+
+impl Wholes {
+    const NONE: Self = Self(BitSet::EMPTY);
+
+    const fn bit(text: &str) -> usize {
+        let text = text.as_bytes();
+        let [first, .., last] = text else {
+            return text.len();
+        };
+        (*first as usize * 37 + *last as usize * 101 + text[text.len() / 2] as usize * 17 + text.len() * 7)
+            % BITS
+    }
+
+    const fn with(self, entry: &str) -> Self {
+        Self(self.0.with(Self::bit(entry)))
+    }
+
+    fn may_have(&self, word: &str) -> bool {
+        self.0.has(Self::bit(word))
+    }
+}
+
+/// Which two bytes the entries of a table begin with, without false negatives. Most words begin no entry of most tables, and
+/// need no search.
+#[derive(Debug)]
+struct Beginnings(BitSet);
 
 impl Beginnings {
-    const NONE: Self = Self([0; BITS / 64]);
+    const NONE: Self = Self(BitSet::EMPTY);
 
     /// The bit of a text that begins with these bytes. A word of one letter counts as one before a space.
     const fn bit(text: &[u8]) -> usize {
@@ -27,15 +68,12 @@ impl Beginnings {
         (first as usize * 37 + second as usize) % BITS
     }
 
-    const fn with(mut self, entry: &str) -> Self {
-        let bit = Self::bit(entry.as_bytes());
-        self.0[bit / 64] |= 1 << (bit % 64);
-        self
+    const fn with(self, entry: &str) -> Self {
+        Self(self.0.with(Self::bit(entry.as_bytes())))
     }
 
     fn may_begin(&self, word: &str) -> bool {
-        let bit = Self::bit(word.as_bytes());
-        self.0[bit / 64] >> (bit % 64) & 1 != 0
+        self.0.has(Self::bit(word.as_bytes()))
     }
 }
 
@@ -45,18 +83,24 @@ impl Beginnings {
 pub struct PhraseList {
     entries: &'static [&'static str],
     beginnings: Beginnings,
+    wholes: Wholes,
 }
 
 impl PhraseList {
     /// A list of sorted entries.
     pub const fn of(entries: &'static [&'static str]) -> Self {
-        let mut beginnings = Beginnings::NONE;
+        let (mut beginnings, mut wholes) = (Beginnings::NONE, Wholes::NONE);
         let mut at = 0;
         while at < entries.len() {
             beginnings = beginnings.with(entries[at]);
+            wholes = wholes.with(entries[at]);
             at += 1;
         }
-        Self { entries, beginnings }
+        Self {
+            entries,
+            beginnings,
+            wholes,
+        }
     }
 
     /// The entries, in order.
@@ -66,7 +110,7 @@ impl PhraseList {
 
     /// Whether a folded word is an entry.
     pub fn contains(&self, word: &str) -> bool {
-        self.beginnings.may_begin(word) && self.entries.binary_search(&word).is_ok()
+        self.wholes.may_have(word) && self.entries.binary_search(&word).is_ok()
     }
 
     /// The length in words of the longest entry at `at`.
@@ -150,23 +194,32 @@ impl<T: Copy> PhraseMap<T> {
     }
 }
 
+/// The first two bytes of a text as a number that sorts like them; a missing byte is zero.
+const fn first_two(text: &str) -> u16 {
+    match text.as_bytes() {
+        [] => 0,
+        [first] => u16::from_be_bytes([*first, 0]),
+        [first, second, ..] => u16::from_be_bytes([*first, *second]),
+    }
+}
+
 /// The entries that begin with the first two bytes of a word.
 fn candidates<'e, E>(
     entries: &'e [E],
     text: for<'x> fn(&'x E) -> &'x str,
     word: &str,
 ) -> impl Iterator<Item = &'e E> {
-    let length = word.len().min(2);
-    let mut first = [0; 2];
-    first[..length].copy_from_slice(&word.as_bytes()[..length]);
-    let order = move |entry: &E| -> Ordering {
-        let bytes = text(entry).as_bytes();
-        bytes[..bytes.len().min(length)].cmp(&first[..length])
+    // A word of one byte is compared by that.
+    let mask = match word.len() {
+        0 => 0,
+        1 => 0xff00,
+        _ => 0xffff,
     };
-    let from = entries.partition_point(|entry| order(entry) == Ordering::Less);
+    let wanted = first_two(word);
+    let from = entries.partition_point(|entry| first_two(text(entry)) & mask < wanted);
     entries[from..]
         .iter()
-        .take_while(move |entry| order(entry) == Ordering::Equal)
+        .take_while(move |entry| first_two(text(entry)) & mask == wanted)
 }
 
 /// Whether the first word of an entry can match a word. Rejects most candidates after a few bytes.
@@ -202,4 +255,28 @@ fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
         length += 1;
     }
     Some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::words;
+    use proptest::prelude::*;
+
+    static LIST: PhraseList = PhraseList::of(&[
+        "a", "a b", "ab", "ab*", "abc", "b'", "ba c", "c", "ca", "cab", "cab a*", "ж", "жa",
+    ]);
+
+    proptest! {
+        #[test]
+        fn a_search_finds_what_a_look_at_every_entry_finds(text in "[abcж']{0,4}( [abcж']{0,4}){0,3}") {
+            let words = words(&text);
+            for (at, word) in words.iter().enumerate() {
+                let is_entry = LIST.entries().contains(&word.folded.as_str());
+                prop_assert_eq!(LIST.contains(&word.folded), is_entry);
+                let longest = LIST.entries().iter().filter_map(|entry| length_at(entry, &words, at)).max();
+                prop_assert_eq!(LIST.at(&words, at), longest, "{} in {:?}", at, text);
+            }
+        }
+    }
 }
