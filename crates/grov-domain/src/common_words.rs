@@ -1,22 +1,18 @@
 //! Words that occur in prompts about any project, such as "test" or "function". A small store cannot tell from its own
 //! statistics that they say little.
 
-use std::sync::LazyLock;
+use crate::word_list::has_word;
 
 /// The stems of the common words, sorted. Precomputed, because stemming six hundred words takes too long for a hook process
 /// that looks up ten. The tests contain the words and check this list.
-static STEMS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    include_str!("common_words/stems.txt")
-        .split_whitespace()
-        .collect()
-});
+static STEMS: &str = include_str!("common_words/stems.txt");
 
 /// Whether a stem, as [`words`](crate::words) returns it, is a common word. Short numbers and names of one or two letters
 /// are.
 pub fn is_common_word(word: &str) -> bool {
     let short = word.is_ascii()
         && (word.len() <= 2 || (word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit())));
-    short || STEMS.binary_search(&word).is_ok()
+    short || has_word(STEMS, word)
 }
 
 /// Whether most projects have a file of this name (lower case, without folders).

@@ -1,18 +1,13 @@
 //! Words that say nothing about a subject.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use crate::word_list::has_word;
 
-/// Articles, pronouns, prepositions and auxiliary verbs of ten languages.
-static FUNCTION_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    include_str!("function_words/others.txt")
-        .split_whitespace()
-        .collect()
-});
+/// Articles, pronouns, prepositions and auxiliary verbs of ten languages, sorted.
+static FUNCTION_WORDS: &str = include_str!("function_words/others.txt");
 
 /// Whether a word in lower case is a function word of another language than English.
 pub fn is_function_word(word: &str) -> bool {
-    FUNCTION_WORDS.contains(word)
+    has_word(FUNCTION_WORDS, word)
 }
 
 /// Whether a stem, as [`words`](crate::words) returns it, is a stop word of English.
@@ -33,6 +28,11 @@ const STOP_WORDS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn function_words_are_sorted() {
+        assert!(crate::word_list::is_in_order(FUNCTION_WORDS));
+    }
 
     #[test]
     fn stop_words_are_sorted() {

@@ -33,6 +33,7 @@ mod store;
 mod text_change;
 mod tokens;
 mod transition;
+mod word_list;
 mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
@@ -91,4 +92,5 @@ pub use store::{
 pub use text_change::TextChange;
 pub use tokens::estimated_tokens;
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
+pub use word_list::has_word;
 pub use words::{file_name, identifiers, is_identifier, path_words, unstemmed_words, words};

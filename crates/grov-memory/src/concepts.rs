@@ -29,8 +29,15 @@ pub(crate) struct Concept {
 pub(crate) fn concepts(text: &str, words: &[String]) -> Vec<Concept> {
     let mut sorted: Vec<(&str, usize)> = words.iter().map(String::as_str).zip(0..).collect();
     sorted.sort_unstable();
+    let mut beginnings = [0; BITS / 64];
+    for (word, _) in &sorted {
+        if let Some(bit) = beginning_bit(word) {
+            beginnings[bit / 64] |= 1 << (bit % 64);
+        }
+    }
     let said = Said {
         sorted,
+        beginnings,
         unspaced: text.chars().any(is_unspaced).then(|| text.to_lowercase()),
     };
     CONCEPTS
@@ -40,10 +47,23 @@ pub(crate) fn concepts(text: &str, words: &[String]) -> Vec<Concept> {
         .collect()
 }
 
+/// Bits of [`Said::beginnings`].
+const BITS: usize = 1024;
+
+/// The bit for the first two bytes of a word or of a token of the list; `None` if it has only one.
+fn beginning_bit(word: &str) -> Option<usize> {
+    match word.as_bytes() {
+        [] | [_] | [_, b'*' | b'+', ..] => None,
+        [first, second, ..] => Some((usize::from(*first) * 37 + usize::from(*second)) % BITS),
+    }
+}
+
 /// What a prompt says.
 struct Said<'a> {
     /// The words with their positions.
     sorted: Vec<(&'a str, usize)>,
+    /// Which two bytes the words begin with, as a bit set without false negatives. It rules most tokens of the list out.
+    beginnings: [u64; BITS / 64],
     /// The text, if it has a script without spaces.
     unspaced: Option<String>,
 }
@@ -77,7 +97,7 @@ impl Said<'_> {
 
     /// The positions of the words that a token of the list means; empty if the prompt does not have them.
     fn places(&self, token: &str) -> Vec<usize> {
-        if token.chars().next().is_some_and(is_unspaced) {
+        if !token.is_ascii() && token.chars().next().is_some_and(is_unspaced) {
             let text = self.unspaced.as_deref().unwrap_or_default();
             if !text.contains(token) {
                 return Vec::new();
@@ -90,6 +110,9 @@ impl Said<'_> {
                 .filter(is_part)
                 .map(|(_, place)| *place)
                 .collect();
+        }
+        if beginning_bit(token).is_some_and(|bit| self.beginnings[bit / 64] >> (bit % 64) & 1 == 0) {
+            return Vec::new();
         }
         let mut places = Vec::new();
         for part in token.split('+') {

@@ -1,12 +1,11 @@
 //! Whether a prompt is worth a search in memory.
 
-use grov_domain::ClientDialect;
+use grov_domain::{ClientDialect, has_word};
 use std::sync::LazyLock;
 
 /// Words without a request, in the languages that people prompt in: greetings, thanks, consent, refusal, "go on", and the
 /// function words between them. Lower case, sorted.
-static WORDS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| include_str!("prompt_kind/words.txt").split_whitespace().collect());
+static WORDS: &str = include_str!("prompt_kind/words.txt");
 
 /// The same for scripts without spaces. A run of several phrases has no request either.
 static PHRASES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -198,7 +197,7 @@ pub(crate) fn is_made_of(word: &str, phrases: &[&str]) -> bool {
 }
 
 fn is_listed(word: &str) -> bool {
-    WORDS.binary_search(&word).is_ok()
+    has_word(WORDS, word)
 }
 
 /// A word with no letter repeated more than `most` times in a row.
