@@ -250,14 +250,34 @@ fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
 }
 
 fn unpack_hex(digits: &str) -> Result<Vec<Posting>, StoreError> {
-    let byte = |[high, low]: &[u8; 2]| {
-        let digit = |digit: u8| char::from(digit).to_digit(16);
-        u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()
-    };
-    let bytes: Option<Vec<u8>> = digits.as_bytes().as_chunks().0.iter().map(byte).collect();
-    let bytes = bytes.ok_or_else(|| damaged(&"postings", &"not in hexadecimal digits"))?;
+    let mut bytes = Vec::with_capacity(digits.len() / 2);
+    // Invalid digits are noticed at the end: a check of each would take longer than the conversion.
+    let mut all = 0;
+    for [high, low] in digits.as_bytes().as_chunks().0 {
+        let (high, low) = (DIGITS[usize::from(*high)], DIGITS[usize::from(*low)]);
+        all |= high | low;
+        bytes.push(high << 4 | low);
+    }
+    if all > MAX_DIGIT {
+        return Err(damaged(&"postings", &"not in hexadecimal digits"));
+    }
     unpack(&bytes).map_err(|error| damaged(&"postings", &error))
 }
+
+/// The largest value of a hexadecimal digit.
+const MAX_DIGIT: u8 = 15;
+
+/// The values of hexadecimal digits by character, as SQLite writes them; larger than [`MAX_DIGIT`] for other characters.
+static DIGITS: [u8; 256] = {
+    let mut values = [MAX_DIGIT + 1; 256];
+    let digits = b"0123456789ABCDEF";
+    let mut value = 0_u8;
+    while value <= MAX_DIGIT {
+        values[digits[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
 
 /// A row of `memory_documents` as a list: number, task, time, status, lengths, files, replacement.
 #[derive(Deserialize)]
@@ -289,7 +309,25 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use super::allotted;
+    use super::{allotted, unpack_hex};
+    use crate::sqlite::memory::postings::{Posting, packed};
+
+    #[test]
+    fn hexadecimal_digits_are_unpacked_and_other_characters_are_damage() {
+        let postings: Vec<Posting> = (0..100)
+            .map(|document| Posting {
+                document: document * 77,
+                counts: [1, 0, 9, 0],
+            })
+            .collect();
+        let digits: String = packed(&postings)
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
+        assert_eq!(unpack_hex(&digits).unwrap(), postings);
+        assert!(unpack_hex(&digits.replacen('0', "G", 1)).is_err());
+        assert_eq!(unpack_hex("").unwrap(), []);
+    }
 
     #[test]
     fn rare_terms_are_read_completely_and_those_that_do_not_fit_are_left_out() {

@@ -54,6 +54,10 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
 }
 
 fn number(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    if let [byte @ ..0x80, tail @ ..] = rest {
+        *rest = tail;
+        return Ok(u64::from(*byte));
+    }
     let mut value = 0;
     for place in 0..10 {
         let (byte, tail) = rest.split_first().ok_or(Malformed)?;
