@@ -25,56 +25,67 @@ impl BitSet {
     }
 }
 
-/// Which entries a table may contain as a whole, by their ends and lengths, without false negatives.
+/// Which words may begin an entry of a table, without false negatives. Most words begin no entry of most tables, and need no
+/// search.
 #[derive(Debug)]
-struct Wholes(BitSet);
-
-impl Wholes {
-    const NONE: Self = Self(BitSet::EMPTY);
-
-    const fn bit(text: &str) -> usize {
-        let text = text.as_bytes();
-        let [first, .., last] = text else {
-            return text.len();
-        };
-        (*first as usize * 37 + *last as usize * 101 + text[text.len() / 2] as usize * 17 + text.len() * 7)
-            % BITS
-    }
-
-    const fn with(self, entry: &str) -> Self {
-        Self(self.0.with(Self::bit(entry)))
-    }
-
-    fn may_have(&self, word: &str) -> bool {
-        self.0.has(Self::bit(word))
-    }
+struct Beginnings {
+    /// By the ends, the middle and the length of the first words of entries.
+    words: BitSet,
+    /// By the first two bytes of first words that are stems or prefixes.
+    stems: BitSet,
 }
 
-/// Which two bytes the entries of a table begin with, without false negatives. Most words begin no entry of most tables, and
-/// need no search.
-#[derive(Debug)]
-struct Beginnings(BitSet);
-
 impl Beginnings {
-    const NONE: Self = Self(BitSet::EMPTY);
-
-    /// The bit of a text that begins with these bytes. A word of one letter counts as one before a space.
-    const fn bit(text: &[u8]) -> usize {
-        let (first, second) = match text {
-            [] => return 0,
-            [first] => (*first, b' '),
-            [first, second, ..] => (*first, *second),
-        };
-        (first as usize * 37 + second as usize) % BITS
-    }
+    const NONE: Self = Self {
+        words: BitSet::EMPTY,
+        stems: BitSet::EMPTY,
+    };
 
     const fn with(self, entry: &str) -> Self {
-        Self(self.0.with(Self::bit(entry.as_bytes())))
+        let entry = entry.as_bytes();
+        let mut end = 0;
+        while end < entry.len() && entry[end] != b' ' {
+            end += 1;
+        }
+        let (first, _) = entry.split_at(end);
+        let stems = match first {
+            [stem @ .., b'*'] => self.stems.with(pair_bit(stem)),
+            [.., b'\''] => self.stems.with(pair_bit(first)),
+            _ => self.stems,
+        };
+        Self {
+            words: self.words.with(word_bit(first)),
+            stems,
+        }
     }
 
     fn may_begin(&self, word: &str) -> bool {
-        self.0.has(Self::bit(word.as_bytes()))
+        self.may_have(word) || self.stems.has(pair_bit(word.as_bytes()))
     }
+
+    /// Whether the word may be a whole entry.
+    fn may_have(&self, word: &str) -> bool {
+        self.words.has(word_bit(word.as_bytes()))
+    }
+}
+
+/// The bit of a word.
+const fn word_bit(word: &[u8]) -> usize {
+    let [first, .., last] = word else {
+        return word.len();
+    };
+    let middle = word[word.len() / 2];
+    (*first as usize * 37 + *last as usize * 101 + middle as usize * 17 + word.len() * 7) % BITS
+}
+
+/// The bit of a text that begins with these bytes. A text of one byte counts as one before a space.
+const fn pair_bit(text: &[u8]) -> usize {
+    let (first, second) = match text {
+        [] => return 0,
+        [first] => (*first, b' '),
+        [first, second, ..] => (*first, *second),
+    };
+    (first as usize * 37 + second as usize) % BITS
 }
 
 /// Sorted phrases: [folded](crate::words::fold) words with one space between them. The last word may be a stem (`renam*`), and a
@@ -83,24 +94,18 @@ impl Beginnings {
 pub struct PhraseList {
     entries: &'static [&'static str],
     beginnings: Beginnings,
-    wholes: Wholes,
 }
 
 impl PhraseList {
     /// A list of sorted entries.
     pub const fn of(entries: &'static [&'static str]) -> Self {
-        let (mut beginnings, mut wholes) = (Beginnings::NONE, Wholes::NONE);
+        let mut beginnings = Beginnings::NONE;
         let mut at = 0;
         while at < entries.len() {
             beginnings = beginnings.with(entries[at]);
-            wholes = wholes.with(entries[at]);
             at += 1;
         }
-        Self {
-            entries,
-            beginnings,
-            wholes,
-        }
+        Self { entries, beginnings }
     }
 
     /// The entries, in order.
@@ -110,7 +115,7 @@ impl PhraseList {
 
     /// Whether a folded word is an entry.
     pub fn contains(&self, word: &str) -> bool {
-        self.wholes.may_have(word) && self.entries.binary_search(&word).is_ok()
+        self.beginnings.may_have(word) && self.entries.binary_search(&word).is_ok()
     }
 
     /// The length in words of the longest entry at `at`.
@@ -136,18 +141,25 @@ pub fn any_at(entries: &[&str], words: &[Word<'_>], at: usize) -> Option<usize> 
 pub struct PhraseMap<T: 'static> {
     entries: &'static [(&'static str, T)],
     beginnings: Beginnings,
+    /// By the first two bytes of all entries.
+    pairs: BitSet,
 }
 
 impl<T: Copy> PhraseMap<T> {
     /// A map of sorted entries.
     pub const fn of(entries: &'static [(&'static str, T)]) -> Self {
-        let mut beginnings = Beginnings::NONE;
+        let (mut beginnings, mut pairs) = (Beginnings::NONE, BitSet::EMPTY);
         let mut at = 0;
         while at < entries.len() {
             beginnings = beginnings.with(entries[at].0);
+            pairs = pairs.with(pair_bit(entries[at].0.as_bytes()));
             at += 1;
         }
-        Self { entries, beginnings }
+        Self {
+            entries,
+            beginnings,
+            pairs,
+        }
     }
 
     /// The entries, in order.
@@ -157,7 +169,7 @@ impl<T: Copy> PhraseMap<T> {
 
     /// The meaning of a folded word that is an entry.
     pub fn get(&self, word: &str) -> Option<T> {
-        if !self.beginnings.may_begin(word) {
+        if !self.beginnings.may_have(word) {
             return None;
         }
         let at = self.entries.binary_search_by(|(entry, _)| (*entry).cmp(word));
@@ -178,7 +190,7 @@ impl<T: Copy> PhraseMap<T> {
 
     /// The longest entry that `text` starts with: its length in bytes and its meaning.
     pub fn before(&self, text: &str) -> Option<(usize, T)> {
-        if !self.beginnings.may_begin(text) {
+        if !self.pairs.has(pair_bit(text.as_bytes())) {
             return None;
         }
         let first = text.chars().next()?;
