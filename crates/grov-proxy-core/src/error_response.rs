@@ -53,6 +53,8 @@ pub(crate) struct ExchangeError {
     answer: Option<Box<Response<Bytes>>>,
     /// Headers to add to the response.
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// The index of the target at which it failed.
+    pub(crate) target: usize,
 }
 
 impl ExchangeError {
@@ -63,6 +65,7 @@ impl ExchangeError {
             is_public: false,
             answer: None,
             headers: Vec::new(),
+            target: 0,
         }
     }
 
@@ -77,6 +80,12 @@ impl ExchangeError {
     /// Sets the response, if there is one.
     pub(crate) fn answered_with(mut self, answer: Option<Response<Bytes>>) -> Self {
         self.answer = answer.map(Box::new);
+        self
+    }
+
+    /// Sets the index of the target.
+    pub(crate) fn at_target(mut self, index: usize) -> Self {
+        self.target = index;
         self
     }
 

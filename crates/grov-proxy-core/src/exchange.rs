@@ -266,16 +266,17 @@ impl Service {
         edited.headers.remove(header::CONTENT_LENGTH);
         let body = UpstreamBody::slices(slices);
         let sent = self.forwarder.send(route, edited, body).await;
-        let is_rejected = match &sent {
-            Ok(response) => is_rejection(response.upstream_status),
-            Err(error) => error.kind == ErrorKind::Untranslatable,
+        let (is_rejected, target) = match &sent {
+            Ok(response) => (is_rejection(response.upstream_status), response.target),
+            Err(error) => (error.kind == ErrorKind::Untranslatable, error.target),
         };
         if !is_rejected {
             return sent;
         }
         drop(sent);
         let body = UpstreamBody::whole(request.body().clone());
-        let response = self.forwarder.send(route, parts, body).await?;
+        // The targets before it failed already, and not because of the edits.
+        let response = self.forwarder.send_from(route, target, parts, body).await?;
         // Any other error may have another cause, such as an overloaded upstream.
         if response.head.status.is_success() {
             self.policies.edits_rejected(request);

@@ -110,16 +110,17 @@ enum Tried {
 }
 
 impl Forwarder {
-    /// Sends a request to the first target that answers.
+    /// Sends a request to the first target that answers, beginning with the one with the index `first`.
     pub(crate) async fn send_to_targets(
         &self,
         forward: &Forward,
+        first: usize,
         parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<UpstreamResponse, ExchangeError> {
         let count = forward.targets.len();
         let (mut parts, mut body) = (Some(parts), Some(body));
-        let mut index = 0;
+        let mut index = first;
         while let Some(target) = forward.targets.get(index) {
             // The last target takes the body. With several targets it is collected: a stream can be sent only once.
             let is_last = index + 1 == count;
@@ -139,8 +140,13 @@ impl Forwarder {
                 is_reported: false,
             };
             let tried = self.attempt(target, head, copy, &mut running).await;
-            match tried.map_err(|error| error.with_headers(&target.response_headers))? {
-                Tried::Response(response) => return Ok(*response),
+            match tried.map_err(|error| error.with_headers(&target.response_headers).at_target(index))? {
+                Tried::Response(response) => {
+                    return Ok(UpstreamResponse {
+                        target: index,
+                        ..*response
+                    });
+                }
                 Tried::Next(next) => index = next,
             }
         }
@@ -283,6 +289,7 @@ impl Forwarder {
         Ok(UpstreamResponse {
             connection,
             pool: Arc::clone(pool),
+            target: 0,
             upstream_status,
             head,
             body,

@@ -48,6 +48,8 @@ pub(crate) struct UpstreamResponse {
     /// `None` if the whole body is in memory.
     pub(crate) connection: Option<UpstreamConnection>,
     pub(crate) pool: Arc<Pool>,
+    /// The index of the target that answered.
+    pub(crate) target: usize,
     /// The status before the codec translated it.
     pub(crate) upstream_status: StatusCode,
     pub(crate) head: response::Parts,
@@ -110,9 +112,20 @@ impl Forwarder {
         parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<UpstreamResponse, ExchangeError> {
+        self.send_from(route, 0, parts, body).await
+    }
+
+    /// Like [`Forwarder::send`], without the targets before the one with the index `first`.
+    pub(crate) async fn send_from(
+        &self,
+        route: &ResolvedRoute,
+        first: usize,
+        parts: request::Parts,
+        body: UpstreamBody,
+    ) -> Result<UpstreamResponse, ExchangeError> {
         if let ResolvedRoute::Forward(forward) = route {
             // Boxed: other exchanges must not pay for the memory of its state.
-            return Box::pin(self.send_to_targets(forward, parts, body)).await;
+            return Box::pin(self.send_to_targets(forward, first, parts, body)).await;
         }
         let pool = self.pools.main();
         let (connection, response) = self
@@ -122,6 +135,7 @@ impl Forwarder {
         Ok(UpstreamResponse {
             connection: Some(connection),
             pool: Arc::clone(pool),
+            target: 0,
             upstream_status: head.status,
             head,
             body: ResponseBody::Plain(body),

@@ -653,6 +653,37 @@ impl RequestPolicy for HouseRule {
 }
 
 #[tokio::test]
+async fn refused_edit_does_not_run_the_targets_that_failed_again() {
+    let busy = Scripted::start(|_, _| status("503 Service Unavailable", "")).await;
+    let strict = Scripted::start(|_, request| {
+        let is_edited = String::from_utf8_lossy(&request.body).contains("Tests first.");
+        match is_edited {
+            true => status("400 Bad Request", ""),
+            false => vec![Act::Write(json_answer("\"good\""))],
+        }
+    })
+    .await;
+    let builder = Proxy::builder(Upstream::parse("http://127.0.0.1:1").unwrap());
+    let targets = [&busy, &strict].map(|upstream| {
+        let upstream = Upstream::parse(&upstream.url()).unwrap();
+        Target::new(builder.upstreams().add(upstream, SOON))
+    });
+    let attempts = Arc::<Attempts>::default();
+    let router = Everywhere {
+        targets: targets.to_vec(),
+        attempts: Arc::clone(&attempts),
+    };
+    let proxy = Running::start(builder.router(router).policy(HouseRule)).await;
+    let mut client = proxy.client().await;
+    client.send(post("/v1/messages", BODY)).await;
+    let (head, _) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let statuses = attempts.all();
+    let statuses: Vec<&str> = statuses.iter().map(|attempt| &attempt[..5]).collect();
+    assert_eq!(statuses, ["0 503", "1 400", "1 200"]);
+}
+
+#[tokio::test]
 async fn policies_edit_before_the_translation_for_every_target() {
     let busy = Scripted::start(|_, _| status("503 Service Unavailable", "")).await;
     let good = answering("\"good\"").await;
