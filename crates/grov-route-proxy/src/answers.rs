@@ -7,8 +7,8 @@ use grov_route::{LocalAnswer, Problem, count_tokens};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use crate::plan::AllOpen;
 use crate::provider::Provider;
 
 /// The header that tells which model a request was routed to.
@@ -53,6 +53,17 @@ pub(crate) fn broken_file(path: Option<&Path>, problems: &[Problem]) -> LocalAns
     LocalAnswer::error(400, "invalid_request_error", &message)
 }
 
+/// Returns the answer to a request whose models cannot be used.
+pub(crate) fn unusable(reason: &str) -> LocalAnswer {
+    LocalAnswer::error(400, "invalid_request_error", &format!("Grov: {reason}."))
+}
+
+/// Returns the answer to a request that would take too much memory to translate.
+pub(crate) fn too_many_values() -> LocalAnswer {
+    let message = "Grov: the request has too many JSON values to be translated for another model.";
+    LocalAnswer::error(413, "request_too_large", message)
+}
+
 /// Returns the answer to a marked request that is no valid JSON.
 pub(crate) fn unreadable() -> LocalAnswer {
     let message = "Grov: the request is marked for another model but unreadable: its body is no valid JSON.";
@@ -68,10 +79,16 @@ pub(crate) fn unsupported(path: &str) -> LocalAnswer {
 }
 
 /// Returns the response while the circuit of every target is open.
-pub(crate) fn circuit_open(label: &str, providers: &str, remaining: Duration) -> Response<Bytes> {
-    let seconds = remaining.as_secs() + 1;
-    let message =
-        format!("[CONNECTION] Grov: {providers} failed repeatedly; requests are sent again in {seconds} s.");
+pub(crate) fn circuit_open(label: &str, open: &AllOpen) -> Response<Bytes> {
+    let seconds = open.remaining.as_secs() + 1;
+    let providers = &open.providers;
+    let reason = match open.are_limited {
+        true => "[HTTP_429] Grov: the request limit is reached at",
+        false => "[CONNECTION] Grov: several requests in a row failed at",
+    };
+    let message = format!(
+        "{reason} {providers}; requests are sent again in {seconds} s. A `fallback` of the label would answer meanwhile."
+    );
     let mut response = response(LocalAnswer::error(503, "api_error", &message), label);
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

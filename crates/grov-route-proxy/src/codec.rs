@@ -68,7 +68,7 @@ impl Codec for ProviderCodec {
             .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let Some(translator) = &self.prepared.translator else {
             head.uri = path(target.api_path())?;
-            return native::encode(head, &body, &target.model, keys);
+            return native::encode(head, &body, target, keys);
         };
         let translated = translator
             .request(&body)
@@ -83,7 +83,9 @@ impl Codec for ProviderCodec {
             .insert(header::ACCEPT, HeaderValue::from_static(accept));
         Ok(Encoded {
             body: translated.body.into(),
-            decoder: Some(Box::new(TranslatedResponse(translated.response.masking(keys)))),
+            decoder: Some(Box::new(TranslatedResponse(
+                translated.response.masking(keys).naming(&target.provider),
+            ))),
         })
     }
 }

@@ -12,7 +12,7 @@ use grov_route::translate::{ErrorCategory, Failure, mask_keys, redact_provider_t
 use grov_route::{is_about_key, is_retryable, retry_after};
 use http::{Response, header, response};
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,10 +28,14 @@ pub(crate) struct RoutedExchange {
     current: AtomicUsize,
     /// Held until the last attempt has its result.
     probe: Mutex<Option<Probe>>,
+    /// Whether [`ended`](Self::ended) will be called.
+    is_observed: bool,
+    /// Whether a provider answered with a status of success.
+    was_accepted: AtomicBool,
 }
 
 impl RoutedExchange {
-    pub(crate) fn new(shared: &Arc<Shared>, label: String, planned: Planned) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>, label: String, planned: Planned, is_observed: bool) -> Self {
         Self {
             shared: Arc::clone(shared),
             label,
@@ -39,6 +43,8 @@ impl RoutedExchange {
             began: Instant::now(),
             current: AtomicUsize::new(0),
             probe: Mutex::new(planned.probe),
+            is_observed,
+            was_accepted: AtomicBool::new(false),
         }
     }
 
@@ -73,6 +79,13 @@ impl RoutedExchange {
         let provider = &plan.prepared.provider;
         provider.answered(plan.key, status, pause, Instant::now());
         if head.status.is_success() {
+            self.was_accepted.store(true, Ordering::Relaxed);
+            if !self.is_observed {
+                let (label, by, ms) = (&self.label, self.answered_by(), self.began.elapsed().as_millis());
+                tracing::info!(
+                    "LOCAL_OK {label} → {by} ({ms}ms until it began; x-grov-bypass: not observed)"
+                );
+            }
             return Next::Stop;
         }
         let other_key = is_about_key(status).then(|| self.next_key(index)).flatten();
@@ -103,12 +116,16 @@ impl RoutedExchange {
     fn translated(&self, failure: &Unanswered) -> Failure {
         let detail = self.masked(&failure.detail);
         let detail = detail.as_ref();
-        match failure.kind {
+        let translated = match failure.kind {
             FailureKind::Unreachable => Failure::transport(&format!("connection error: {detail}")),
             FailureKind::TimedOut => Failure::transport(&format!("timed out: {detail}")),
             FailureKind::Request => Failure::bad_request(detail),
             FailureKind::Response => Failure::unreadable(detail),
-        }
+        };
+        let provider = self
+            .current_plan()
+            .map_or("", |plan| &plan.prepared.target.provider);
+        translated.of_provider(provider)
     }
 
     /// A text of the current provider without its keys.
@@ -170,17 +187,27 @@ impl RoutedExchange {
             return;
         }
         counters.failed.increment();
-        // An error status was logged when it arrived.
-        if exchange.status == 200 {
+        // An error status of the provider was logged when it arrived. One that was made of an unreadable answer was not.
+        if self.was_accepted.load(Ordering::Relaxed) {
             let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
             let detail = self.masked(error.unwrap_or("the response was not complete"));
             let detail = redact_provider_text(&detail);
+            let category = match exchange.status {
+                200 => "STREAM",
+                _ => category_of(&detail),
+            };
             tracing::warn!(
-                "[LOCAL_ERR:STREAM] {label} → {by} ({ms}ms): {:?}: {detail}",
+                "[LOCAL_ERR:{category}] {label} → {by} ({ms}ms): {:?}: {detail}",
                 exchange.outcome
             );
         }
     }
+}
+
+/// The category at the beginning of the message of a failure.
+fn category_of(message: &str) -> &str {
+    let category = message.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    category.map_or("PARSE", |(category, _)| category)
 }
 
 impl Failover for RoutedExchange {

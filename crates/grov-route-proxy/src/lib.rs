@@ -15,6 +15,7 @@ mod changes;
 mod codec;
 mod counters;
 mod exchange;
+mod near_misses;
 mod own_thinking;
 mod plan;
 mod provider;

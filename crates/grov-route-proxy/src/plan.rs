@@ -39,6 +39,8 @@ pub(crate) struct AllOpen {
     pub(crate) providers: String,
     /// Until the first of them may be tried again.
     pub(crate) remaining: Duration,
+    /// Whether all of them asked to wait.
+    pub(crate) are_limited: bool,
 }
 
 /// Plans the attempts for a chain of targets: each with all of its keys, without those whose circuit is open.
@@ -47,6 +49,7 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Plan
     let mut probe = None;
     let mut remaining = Duration::MAX;
     let mut closed: Vec<String> = Vec::new();
+    let mut are_limited = true;
     for prepared in chain {
         let provider = &prepared.provider;
         let circuit = provider.circuit(now);
@@ -74,6 +77,7 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Plan
             _ => Duration::from_secs(1),
         };
         remaining = remaining.min(pause);
+        are_limited &= provider.is_limited();
         if !closed.contains(&provider.name) {
             closed.push(provider.name.clone());
         }
@@ -82,6 +86,7 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Plan
         return Err(AllOpen {
             providers: closed.join(", "),
             remaining: remaining.min(Duration::from_secs(600)),
+            are_limited,
         });
     }
     Ok(Planned {

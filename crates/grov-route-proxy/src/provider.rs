@@ -19,6 +19,8 @@ struct State {
     calibration: Calibration,
     /// How many counts were compared.
     compared: u32,
+    /// Whether a request was sent.
+    is_contacted: bool,
 }
 
 /// The permit of a request that decides whether a provider is used again. Dropped without a report, it lets the next request decide.
@@ -45,6 +47,7 @@ impl Provider {
                 keys: KeyPool::new(keys.len()),
                 calibration: Calibration::default(),
                 compared: 0,
+                is_contacted: false,
             }),
         }
     }
@@ -85,6 +88,7 @@ impl Provider {
         now: Instant,
     ) {
         let mut state = self.state();
+        state.is_contacted = true;
         if let Some(key) = key {
             state.keys.report(key, status, retry_after, now);
         }
@@ -102,7 +106,19 @@ impl Provider {
 
     /// Reports that there was no usable response.
     pub(crate) fn failed(&self, now: Instant) {
-        self.state().breaker.report(now, Health::Failure);
+        let mut state = self.state();
+        state.is_contacted = true;
+        state.breaker.report(now, Health::Failure);
+    }
+
+    /// Whether a request was sent since the daemon or the provider's entry began.
+    pub(crate) fn is_contacted(&self) -> bool {
+        self.state().is_contacted
+    }
+
+    /// Whether it gets no requests because it asked to wait.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.state().breaker.is_limited()
     }
 
     /// The probable token count of the provider for our count.
@@ -156,6 +172,7 @@ mod tests {
         assert_eq!(provider.circuit(now), BreakerState::Closed);
         provider.answered(Some(1), 429, pause, now);
         assert!(matches!(provider.circuit(now), BreakerState::Open { .. }));
+        assert!(provider.is_limited() && provider.is_contacted() && !with_keys(1).is_contacted());
         assert!(provider.probe(now).is_none());
         assert!(provider.probe(now + Duration::from_secs(7)).is_some());
     }

@@ -11,12 +11,17 @@ use grov_proxy_core::{
     Failover, Forward, MessagesRequest, ObservedExchange, Route, RouteRequest, Router, Target, TurnObserver,
     UpstreamHandle,
 };
+use grov_route::translate::has_too_many_values;
 use grov_route::{
-    Agent, Choice, LocalAnswer, RouteDecision, Rules, choose, is_unreadable_and_marked, strip_marker,
+    Agent, Choice, LocalAnswer, RouteDecision, Rules, choose, is_unreadable_and_marked, near_miss,
+    strip_marker,
 };
 use http::{HeaderMap, Method};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The header with which a client leaves a request out of observation.
+const BYPASS: &str = "x-grov-bypass";
 
 /// What a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,11 @@ impl Router for Routes {
             tracing::warn!("[LOCAL_ERR:HTTP_400] a marked request is no valid JSON");
             return local(answers::unreadable(), "unreadable");
         }
+        if marker.is_none()
+            && let Some(spelling) = near_miss(message.body())
+        {
+            self.shared.near_misses.note(&spelling);
+        }
         match choice(&table, message, marker, request.headers) {
             Choice::Anthropic => OwnThinking::is_in(message.body()).then(|| {
                 Route::to(Target {
@@ -64,7 +74,9 @@ impl Router for Routes {
             }),
             Choice::UnknownLabel { label, nearest } => {
                 tracing::warn!("[LOCAL_ERR:HTTP_400] {label}: the provider file has no such label");
-                local(LocalAnswer::unknown_label(&label, nearest.as_deref()), &label)
+                let problem = table.problems.first().map(ToString::to_string);
+                let answer = LocalAnswer::unknown_label(&label, nearest.as_deref(), problem.as_deref());
+                local(answer, &label)
             }
             Choice::Stub { label } => {
                 let problems = &table.problems;
@@ -128,15 +140,37 @@ impl Routes {
             let answer = answers::broken_file(table.path.as_deref(), &table.problems);
             return Route::answer(answers::response(answer, &label));
         }
+        let (chain, unusable): (Vec<_>, Vec<_>) = chain
+            .into_iter()
+            .partition(|prepared| prepared.target.unusable().is_none());
+        let reasons = unusable.iter().filter_map(|prepared| prepared.target.unusable());
+        if let Some(reason) = reasons.min().filter(|_| chain.is_empty()) {
+            shared.counters.answered_locally.increment();
+            tracing::warn!("[LOCAL_ERR:HTTP_400] {label}: {reason}");
+            return Route::answer(answers::response(answers::unusable(&reason), &label));
+        }
+        let is_translated = chain.iter().any(|prepared| prepared.translator.is_some());
+        if is_translated && has_too_many_values(message.body()) {
+            shared.counters.answered_locally.increment();
+            tracing::warn!(
+                "[LOCAL_ERR:HTTP_413] {label}: the request has too many JSON values to be translated"
+            );
+            return Route::answer(answers::response(answers::too_many_values(), &label));
+        }
         let planned = match plan::plan(chain, Instant::now()) {
             Ok(planned) => planned,
             Err(open) => {
                 shared.counters.circuit_open.increment();
+                let reason = if open.are_limited {
+                    "HTTP_429"
+                } else {
+                    "CONNECTION"
+                };
                 tracing::warn!(
-                    "[LOCAL_ERR:CONNECTION] {label}: the circuits of {} are open",
+                    "[LOCAL_ERR:{reason}] {label}: the circuits of {} are open",
                     open.providers
                 );
-                return Route::answer(answers::circuit_open(&label, &open.providers, open.remaining));
+                return Route::answer(answers::circuit_open(&label, &open));
             }
         };
         shared.counters.routed.increment();
@@ -145,7 +179,9 @@ impl Routes {
             .iter()
             .map(|plan| plan::target(plan, &label, &reason, &shared.settings))
             .collect();
-        let exchange = Arc::new(RoutedExchange::new(shared, label, planned));
+        // The proxy reports the end of such a request to nobody.
+        let is_observed = request.headers.get(BYPASS).is_none_or(|value| value != "1");
+        let exchange = Arc::new(RoutedExchange::new(shared, label, planned, is_observed));
         message.extensions().insert(Arc::clone(&exchange));
         Route::Forward(Forward {
             targets,

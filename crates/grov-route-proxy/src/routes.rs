@@ -3,6 +3,7 @@
 use crate::calibration::Calibrator;
 use crate::changes::Changes;
 use crate::counters::Counters;
+use crate::near_misses::NearMisses;
 use crate::source::ProviderSource;
 use crate::table::Table;
 use crate::usage::UsageReports;
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) calibrator: Calibrator,
     pub(crate) usage: UsageReports,
+    pub(crate) near_misses: NearMisses,
 }
 
 impl Routes {
@@ -59,6 +61,7 @@ impl Routes {
                 counters: Arc::default(),
                 calibrator: Calibrator::default(),
                 usage: UsageReports::default(),
+                near_misses: NearMisses::default(),
             }),
         };
         routes.load();

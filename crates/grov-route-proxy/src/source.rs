@@ -3,6 +3,7 @@
 use grov_route::{Problem, ProviderFile};
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -79,8 +80,11 @@ impl ProviderSource {
             };
         };
         let result = match text_of(&path) {
-            Ok(text) => ProviderFile::read_at(&path, &text, &self.environment)
-                .map(Some)
+            Ok((text, mode)) => ProviderFile::read_at(&path, &text, &self.environment)
+                .map(|mut file| {
+                    file.check_permissions(mode);
+                    Some(file)
+                })
                 .map_err(|error| error.problems),
             Err(error) => Err(vec![Problem {
                 line: 1,
@@ -108,14 +112,17 @@ fn stamps(paths: &[PathBuf]) -> impl Iterator<Item = Stamp> {
     })
 }
 
-fn text_of(path: &Path) -> io::Result<String> {
+/// The text of a file, and its permissions.
+fn text_of(path: &Path) -> io::Result<(String, u32)> {
     let mut text = String::new();
-    File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut text)?;
+    let file = File::open(path)?;
+    let mode = file.metadata()?.permissions().mode();
+    file.take(MAX_SIZE + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_SIZE {
         let reason = format!("it has more than {MAX_SIZE} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
-    Ok(text)
+    Ok((text, mode))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The state of the routes for `/_grov/routes` and `/_grov/health`.
 
+use crate::provider::Provider;
 use crate::routes::Routes;
 use async_trait::async_trait;
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
@@ -24,6 +25,7 @@ impl Routes {
             "models": table.file.as_ref().map_or(0, |file| file.targets().len()),
             "problems": problems(&table.problems),
             "counters": counters,
+            "misspelled_markers": self.shared.near_misses.all(),
         })
     }
 
@@ -35,8 +37,8 @@ impl Routes {
         let routes: Vec<Value> = targets
             .map(|target| {
                 let prepared = table.target(&target.label);
-                let circuit = prepared.map(|prepared| prepared.provider.circuit(now));
-                route(target, circuit)
+                let provider = prepared.map(|prepared| &*prepared.provider);
+                route(target, provider, now)
             })
             .collect();
         json!({
@@ -53,7 +55,9 @@ fn problems(problems: &[Problem]) -> Vec<Value> {
     problems.iter().map(problem).collect()
 }
 
-fn route(target: &Target, circuit: Option<BreakerState>) -> Value {
+fn route(target: &Target, provider: Option<&Provider>, now: Instant) -> Value {
+    let circuit = provider.map(|provider| provider.circuit(now));
+    let is_contacted = provider.is_some_and(Provider::is_contacted);
     let retry_seconds = match circuit {
         Some(BreakerState::Open { remaining }) => Some(remaining.as_secs() + 1),
         _ => None,
@@ -65,7 +69,10 @@ fn route(target: &Target, circuit: Option<BreakerState>) -> Value {
         "endpoint": target.endpoint,
         "transforms": target.transforms,
         "fallback": target.fallback,
-        "healthy": circuit == Some(BreakerState::Closed),
+        "contacted": is_contacted,
+        "healthy": is_contacted.then_some(circuit == Some(BreakerState::Closed)),
+        "limited": provider.is_some_and(Provider::is_limited),
+        "unusable": target.unusable(),
         "circuit": circuit.map(BreakerState::name),
         "retry_seconds": retry_seconds,
     })

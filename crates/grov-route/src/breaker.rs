@@ -22,9 +22,18 @@ pub struct Breaker {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    Closed { failures: u32 },
-    Open { until: Instant, pause: Duration },
-    Probing { since: Instant, pause: Duration },
+    Closed {
+        failures: u32,
+    },
+    Open {
+        until: Instant,
+        pause: Duration,
+        is_limit: bool,
+    },
+    Probing {
+        since: Instant,
+        pause: Duration,
+    },
 }
 
 impl Default for State {
@@ -78,7 +87,7 @@ impl Breaker {
     pub fn try_acquire(&mut self, now: Instant) -> bool {
         let (allowed_from, pause) = match self.state {
             State::Closed { .. } => return true,
-            State::Open { until, pause } => (until, pause),
+            State::Open { until, pause, .. } => (until, pause),
             State::Probing { since, pause } => (since + PROBE_LIFETIME, pause),
         };
         if now < allowed_from {
@@ -93,7 +102,11 @@ impl Breaker {
         if let State::Probing { since: began, pause } = self.state
             && began == since
         {
-            self.state = State::Open { until: now, pause };
+            self.state = State::Open {
+                until: now,
+                pause,
+                is_limit: false,
+            };
         }
     }
 
@@ -106,7 +119,11 @@ impl Breaker {
                     retry_after: Some(pause),
                 },
                 _,
-            ) => open(now, pause.min(MAX_PAUSE)),
+            ) => State::Open {
+                until: now + pause.min(MAX_PAUSE),
+                pause: pause.min(MAX_PAUSE),
+                is_limit: true,
+            },
             (_, State::Closed { failures }) if failures + 1 < FAILURES => State::Closed {
                 failures: failures + 1,
             },
@@ -115,6 +132,11 @@ impl Breaker {
             // A request that was sent before the breaker opened.
             (_, open @ State::Open { .. }) => open,
         };
+    }
+
+    /// Whether it is open because the provider asked to wait, and not because it failed repeatedly.
+    pub fn is_limited(&self) -> bool {
+        matches!(self.state, State::Open { is_limit: true, .. })
     }
 
     /// The state now.
@@ -133,6 +155,7 @@ fn open(now: Instant, pause: Duration) -> State {
     State::Open {
         until: now + pause,
         pause,
+        is_limit: false,
     }
 }
 
@@ -217,6 +240,7 @@ mod tests {
                 retry_after: Some(seconds(30)),
             },
         );
+        assert!(breaker.is_limited() && !opened(now).is_limited());
         assert!(!breaker.try_acquire(now + seconds(29)));
         assert!(breaker.try_acquire(now + seconds(30)));
         breaker.report(

@@ -24,7 +24,9 @@ pub use body_edit::with_model;
 pub use breaker::{Breaker, BreakerState, Health};
 pub use key_pool::KeyPool;
 pub use local_answer::LocalAnswer;
-pub use marker::{MarkedRequest, is_label, is_unreadable_and_marked, marker, strip_marker};
+pub use marker::{
+    MarkedRequest, is_label, is_unreadable_and_marked, marker, near_miss, near_miss_in, strip_marker,
+};
 pub use own_thinking::{OWN_SIGNATURE, without_own_thinking};
 pub use prices::{PriceTable, PricedModel, Prices, RoutedCost, TokenCounts};
 pub use provider_file::{EntryError, NewProvider, Problem, ProviderFile, ProviderFileError};

@@ -31,13 +31,20 @@ impl LocalAnswer {
         Self::json(status, &json!({"type": "error", "error": error}))
     }
 
-    /// The answer to a request for a label that the provider file does not have.
-    pub fn unknown_label(label: &str, nearest: Option<&str>) -> Self {
+    /// The answer to a request for a label that the provider file does not have. `problem` is what is wrong with the newest
+    /// version of the file, if an older one is in use.
+    pub fn unknown_label(label: &str, nearest: Option<&str>, problem: Option<&str>) -> Self {
         let advice = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`grov route list` shows the labels".to_owned(),
         };
-        let message = format!("Grov: the provider file has no model `{label}` ({advice})");
+        let mut message = format!("Grov: the provider file has no model `{label}` ({advice})");
+        if let Some(problem) = problem {
+            message.push_str(&format!(
+                ". An older version of the file is in use, because the newest one has a problem: {problem}. \
+                 `grov route check` shows all problems"
+            ));
+        }
         Self::error(400, "invalid_request_error", &message)
     }
 
@@ -121,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_unknown_label_is_an_invalid_request() {
-        let answer = LocalAnswer::unknown_label("fsat", Some("fast"));
+        let answer = LocalAnswer::unknown_label("fsat", Some("fast"), None);
         let body: Value = serde_json::from_slice(&answer.body).unwrap();
         assert_eq!(answer.status, 400);
         assert_eq!(body["error"]["type"], "invalid_request_error");
@@ -130,6 +137,12 @@ mod tests {
                 .as_str()
                 .unwrap()
                 .contains("did you mean `fast`?")
+        );
+        let answer = LocalAnswer::unknown_label("new", None, Some("line 3: invalid YAML"));
+        let text = String::from_utf8(answer.body).unwrap();
+        assert!(
+            text.contains("older version") && text.contains("line 3: invalid YAML"),
+            "{text}"
         );
     }
 }

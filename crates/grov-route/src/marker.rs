@@ -73,6 +73,53 @@ pub fn is_unreadable_and_marked(body: &[u8]) -> bool {
     !is_json(text.as_bytes()) || strip_marker(text.as_bytes()).is_some()
 }
 
+/// Text in the `system` field of an unmarked request that looks like a misspelled marker, shortened; `None` if there is none.
+/// Such a request is not marked, and its agent is probably meant for another model.
+pub fn near_miss(body: &[u8]) -> Option<String> {
+    if !signs(body).any(|at| is_near_sign(&body[at..])) {
+        return None;
+    }
+    let fields = Fields::parse(body)?;
+    let mut texts = fields.named("system").flat_map(texts).filter_map(lenient_text);
+    texts.find_map(|text| near_miss_in(&text))
+}
+
+/// The same of a text, such as an agent file. `None` also if the text has a marker.
+pub fn near_miss_in(text: &str) -> Option<String> {
+    let at = signs(text.as_bytes()).find(|at| is_near_sign(&text.as_bytes()[*at..]))?;
+    if strip_text(text).is_some() {
+        return None;
+    }
+    let line_from = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let from = text[line_from..at]
+        .rfind("<!")
+        .map_or(at, |open| line_from + open);
+    let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    let end = text[at..line_end]
+        .find("-->")
+        .map_or(line_end, |close| at + close + 3);
+    Some(text[from..end].trim().chars().take(MAX_SHOWN).collect())
+}
+
+/// The characters of a misspelled marker that are shown.
+const MAX_SHOWN: usize = 120;
+
+/// Where a marker or a misspelled one may have its sign.
+fn signs(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(b'@', text)
+}
+
+/// Whether a text that begins with `@` goes on like the sign of a marker, apart from letter case and white space.
+fn is_near_sign(text: &[u8]) -> bool {
+    const WINDOW: usize = 64;
+    let window = &text[..text.len().min(WINDOW)];
+    let letters = window.iter().skip(1).filter(|byte| byte.is_ascii_alphanumeric());
+    let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
+    letters.starts_with(b"proxylocalroute")
+        || letters.starts_with(b"proxyroute")
+        || letters.starts_with(b"localroute")
+}
+
 fn is_json(body: &[u8]) -> bool {
     serde_json::from_slice::<&RawValue>(body).is_ok()
 }
@@ -196,6 +243,32 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelled_marker_in_the_system_prompt_is_noticed() {
+        for wrong in [
+            "<!-- @proxy-local-route:af83e9 model = cheap -->",
+            "<!-- @Proxy-Local-Route:AF83E9 model=cheap -->",
+            "<!--@proxy-local-route:af83e9 model=cheap-->",
+            "<!-- @ proxy-local-route:af83e9 model=cheap -->",
+            "<!-- @proxy_local_route model=cheap -->",
+            "@proxy-local-route:af83e9 model=cheap",
+        ] {
+            for system in [
+                serde_json::json!(format!("Do it.\n{wrong}\nNow.")),
+                serde_json::json!([{"text": format!("a {wrong}")}]),
+            ] {
+                let body = serde_json::json!({"system": system, "messages": []}).to_string();
+                assert_eq!(strip_marker(body.as_bytes()), None, "{wrong}");
+                assert_eq!(near_miss(body.as_bytes()).as_deref(), Some(wrong), "{system}");
+            }
+            let quoted = serde_json::json!({"system": "plain", "messages": [{"content": wrong}]}).to_string();
+            assert_eq!(near_miss(quoted.as_bytes()), None);
+        }
+        for right in ["mail me at a@proxy.example", "@types/node", "@", &marker("x")] {
+            assert_eq!(near_miss_in(right), None, "{right}");
+        }
+    }
+
+    #[test]
     fn a_lone_surrogate_hides_no_marker() {
         for lone in [r"\ud83d", r"\ude00", r"\ud83d\ud83d\ude00"] {
             let body = format!(
@@ -262,6 +335,8 @@ mod tests {
             bytes.splice(at..at, SIGN.bytes());
             let _ = strip_marker(&bytes);
             let _ = is_unreadable_and_marked(&bytes);
+            let _ = near_miss(&bytes);
+            let _ = near_miss_in(&String::from_utf8_lossy(&bytes));
         }
     }
 }

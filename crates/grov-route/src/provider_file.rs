@@ -33,7 +33,12 @@ pub struct ProviderFile {
     by_label: HashMap<String, usize>,
     rules: Rules,
     warnings: Vec<Problem>,
+    /// The line of the first key that is written in the file itself.
+    literal_key: Option<u64>,
 }
+
+/// The permissions of others than the owner to read a file.
+const READABLE_BY_OTHERS: u32 = 0o044;
 
 impl ProviderFile {
     /// Reads the text of a file. `environment` returns the value of a variable that an API key refers to as `${VAR}`.
@@ -63,6 +68,7 @@ impl ProviderFile {
             allows_unknown_keys: path.ends_with(FOREIGN_FILE),
             problems: Vec::new(),
             warnings: Vec::new(),
+            literal_key: None,
         };
         let mut file = Self::default();
         if root.value == NodeValue::Null {
@@ -89,6 +95,7 @@ impl ProviderFile {
             });
         }
         file.warnings = reader.warnings;
+        file.literal_key = reader.literal_key;
         Ok(file)
     }
 
@@ -134,6 +141,18 @@ impl ProviderFile {
     /// The rules.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// Adds a warning if the file contains a key and others can read it. `mode` are the permissions of the file.
+    pub fn check_permissions(&mut self, mode: u32) {
+        let Some(line) = self.literal_key.filter(|_| mode & READABLE_BY_OTHERS != 0) else {
+            return;
+        };
+        self.warnings.push(Problem {
+            line,
+            message: "the file contains a key, and other users of this machine can read it".to_owned(),
+            hint: Some("run `chmod 600` on it, or write ${NAME} and set the variable in .env".to_owned()),
+        });
     }
 
     /// What works but is probably not meant.

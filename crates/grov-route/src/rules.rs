@@ -2,7 +2,7 @@
 
 mod reason;
 
-use crate::provider_file::ProviderFile;
+use crate::provider_file::{ProviderFile, nearest};
 use crate::request_facts::{Effort, RouteRequest};
 use crate::target::Target;
 pub use reason::Reason;
@@ -115,7 +115,10 @@ pub fn choose(request: &RouteRequest, file: Option<&ProviderFile>) -> Choice {
         let (provider, name) = (provider.trim(), name.trim());
         return match explicit(provider, name, file) {
             Some(target) => route(target, Reason::Explicit),
-            None => unknown(&request.model, name, file),
+            None => Choice::UnknownLabel {
+                label: request.model.clone(),
+                nearest: nearest_explicit(provider, name, file),
+            },
         };
     }
     match by_rules(request, file.rules()) {
@@ -183,6 +186,22 @@ fn explicit<'f>(provider: &str, name: &str, file: &'f ProviderFile) -> Option<&'
         .find(|target| target.label == name)
         .or_else(|| of_provider().find(|target| target.model == name))
         .map(|target| &**target)
+}
+
+/// The `provider,label` that was probably meant: with a similar label of that provider, else with a similar provider and label.
+fn nearest_explicit(provider: &str, name: &str, file: &ProviderFile) -> Option<String> {
+    let targets = || file.targets().iter();
+    let of_provider = targets().filter(|target| target.provider == provider);
+    let written = |target: &Target| format!("{},{}", target.provider, target.label);
+    if let Some(label) = nearest(name, of_provider.map(|target| target.label.as_str())) {
+        return Some(format!("{provider},{label}"));
+    }
+    // A right label or model with a wrong provider.
+    if let Some(target) = targets().find(|target| target.label == name || target.model == name) {
+        return Some(written(target));
+    }
+    let all: Vec<String> = targets().map(|target| written(target)).collect();
+    nearest(&format!("{provider},{name}"), all.iter().map(String::as_str)).map(str::to_owned)
 }
 
 fn route(target: &Target, reason: Reason) -> Choice {

@@ -66,6 +66,8 @@ pub struct Target {
     pub api: ProviderApi,
     /// The provider's keys, used in turn; empty if it wants none.
     pub keys: Vec<Secret>,
+    /// The variable that every key of the provider needs and that is not set. The target cannot be used then.
+    pub unset_variable: Option<String>,
     /// Maximum output tokens of a request.
     pub max_tokens: Option<u64>,
     /// Names of transforms, in the order of the file.
@@ -94,6 +96,15 @@ impl Target {
             ProviderApi::Anthropic if self.endpoint.ends_with("/v1") => "/messages",
             api => api.path(),
         }
+    }
+
+    /// Why the target cannot be used and what to do, if so.
+    pub fn unusable(&self) -> Option<String> {
+        let name = self.unset_variable.as_ref()?;
+        Some(format!(
+            "the provider `{}` has no key, because the variable {name} is not set: export {name}, or add it to .env in GROV_HOME",
+            self.provider
+        ))
     }
 
     /// Whether the provider runs on this machine.

@@ -27,7 +27,9 @@ mod whole;
 mod writer;
 
 pub use event::{Event, Finish, ProviderError, ReasoningField, Usage};
-pub use failure::{ErrorCategory, Failure, client_status, error_body, mask_keys, redact_provider_text};
+pub use failure::{
+    ErrorCategory, Failure, client_status, error_body, in_band_failure, mask_keys, redact_provider_text,
+};
 pub use ids::tool_id;
 pub use json_repair::repair;
 pub use response::ResponseTranslator;
@@ -35,6 +37,7 @@ pub use transform::{
     OrderError, Phase, ResponseChain, SchemaDialect, Transform, UnknownTransform, run_order,
 };
 pub use translator::{
-    Api, TranslateError, TranslatedRequest, TranslationSettings, Translator, chat_events, transform_request,
+    Api, TranslateError, TranslatedRequest, TranslationSettings, Translator, chat_events,
+    has_too_many_values, transform_request,
 };
 pub use writer::PING_EVENT;

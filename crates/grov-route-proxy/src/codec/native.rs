@@ -1,14 +1,16 @@
 //! Providers that speak the Messages API themselves.
 
+mod errors;
 mod events;
 
 use super::{filter, reason};
 use bytes::{Bytes, BytesMut};
+use errors::{Held, HeldErrors};
 use events::Events;
 use grov_proxy_core::{CodecError, Decoder, Delivery, Encoded, Interruption};
 use grov_redact::Secret;
-use grov_route::translate::{Failure, PING_EVENT, client_status, mask_keys};
-use grov_route::{with_model, without_own_thinking};
+use grov_route::translate::{Failure, PING_EVENT, client_status, in_band_failure, mask_keys};
+use grov_route::{Target, with_model, without_own_thinking};
 use http::header::{self, HeaderValue};
 use http::{StatusCode, request, response};
 use std::sync::Arc;
@@ -32,17 +34,18 @@ pub(super) fn is_anthropic(endpoint: &str) -> bool {
 pub(super) fn encode(
     head: &mut request::Parts,
     body: &Bytes,
-    model: &str,
+    target: &Target,
     keys: Arc<[Secret]>,
 ) -> Result<Encoded, CodecError> {
     let body = without_own_thinking(body).map_or_else(|| body.clone(), Bytes::from);
-    let body =
-        with_model(&body, model).ok_or_else(|| CodecError("The request names no model.".to_owned()))?;
+    let body = with_model(&body, &target.model)
+        .ok_or_else(|| CodecError("The request names no model.".to_owned()))?;
     head.headers.insert("anthropic-version", VERSION);
     Ok(Encoded {
         body: body.into(),
         decoder: Some(Box::new(NativeDecoder {
             keys,
+            provider: target.provider.clone(),
             ..NativeDecoder::default()
         })),
     })
@@ -61,13 +64,34 @@ pub(super) struct NativeDecoder {
     passed: usize,
     /// Where the stream is.
     events: Events,
+    /// Holds errors inside a stream back.
+    errors: HeldErrors,
     /// The provider's keys.
     keys: Arc<[Secret]>,
+    /// The provider's name.
+    provider: String,
 }
 
 impl NativeDecoder {
-    fn interrupt(reason: &str, out: &mut BytesMut) {
-        let failure = Failure::transport(reason);
+    /// Writes bytes of a stream, with errors masked like all others.
+    fn pass(&mut self, held: Held<'_>, out: &mut BytesMut) {
+        match held {
+            Held::Bytes(bytes) => out.extend_from_slice(bytes),
+            Held::Error(data) => {
+                let data = String::from_utf8_lossy(data);
+                let data = mask_keys(&data, &self.keys);
+                let failure = in_band_failure(data.as_bytes());
+                let body = failure
+                    .without_keys(&self.keys)
+                    .of_provider(&self.provider)
+                    .body();
+                out.extend_from_slice(format!("event: error\ndata: {body}\n\n").as_bytes());
+            }
+        }
+    }
+
+    fn interrupt(&self, reason: &str, out: &mut BytesMut) {
+        let failure = Failure::transport(reason).of_provider(&self.provider);
         // An event may be incomplete: the empty line ends it.
         out.extend_from_slice(format!("\n\nevent: error\ndata: {}\n\n", failure.body()).as_bytes());
     }
@@ -109,10 +133,14 @@ impl Decoder for NativeDecoder {
                 "The response has more than {MAX_BODY} bytes."
             )));
         }
-        if self.is_stream {
-            self.events.chunk(chunk);
+        if !self.is_stream {
+            out.extend_from_slice(chunk);
+            return Ok(());
         }
-        out.extend_from_slice(chunk);
+        self.events.chunk(chunk);
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.chunk(chunk, &mut |held| self.pass(held, out));
+        self.errors = errors;
         Ok(())
     }
 
@@ -120,20 +148,24 @@ impl Decoder for NativeDecoder {
         if let Some(status) = self.error {
             let body = String::from_utf8_lossy(&self.body);
             let body = mask_keys(&body, &self.keys);
-            let failure = Failure::provider(status, body.as_bytes()).without_keys(&self.keys);
+            let failure = Failure::provider(status, body.as_bytes())
+                .without_keys(&self.keys)
+                .of_provider(&self.provider);
             out.extend_from_slice(failure.body().to_string().as_bytes());
             return Ok(());
         }
         if !self.is_stream {
             return Ok(());
         }
+        let mut errors = std::mem::take(&mut self.errors);
         if !self.events.is_at_boundary() {
             let end = b"\n\n";
             self.events.chunk(end);
-            out.extend_from_slice(end);
+            errors.chunk(end, &mut |held| self.pass(held, out));
         }
+        errors.end(&mut |held| self.pass(held, out));
         if !self.events.has_ended() {
-            Self::interrupt(EARLY_END, out);
+            self.interrupt(EARLY_END, out);
         }
         Ok(())
     }
@@ -143,7 +175,7 @@ impl Decoder for NativeDecoder {
     }
 
     fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {
-        Self::interrupt(&reason(interruption), out);
+        self.interrupt(&reason(interruption), out);
     }
 
     fn ping(&mut self, out: &mut BytesMut) {
@@ -199,9 +231,41 @@ mod tests {
             let last = out.trim_end().rsplit("\n\n").next().unwrap();
             assert!(last.trim_start().starts_with("event: error\ndata: {"), "{out}");
         }
-        for end in ["message_stop", "error"] {
-            let text = format!("event: {end}\ndata: {{\"type\":\"{end}\"}}\n\n");
-            assert_eq!(ended(&text), (text, true));
+        let text = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n".to_owned();
+        assert_eq!(ended(&text), (text, true));
+    }
+
+    #[test]
+    fn an_error_inside_a_stream_is_masked_and_names_the_provider() {
+        let error =
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"busy, key 0123-plain_key"}}"#;
+        for event in [
+            format!("event: error\ndata: {error}\n\n"),
+            format!("data: {error}\n\n"),
+        ] {
+            for cut in [1, 7, 20, event.len() - 1] {
+                let mut decoder = stream();
+                decoder.keys = Arc::from([Secret::from("0123-plain_key")]);
+                decoder.provider = "local".to_owned();
+                let (first, rest) = event.split_at(cut);
+                let mut out = BytesMut::from("");
+                for chunk in ["event: ping\ndata: {}\n\n", first, rest] {
+                    decoder.chunk(chunk.as_bytes(), &mut out).unwrap();
+                }
+                assert!(decoder.is_done());
+                decoder.end(&mut out).unwrap();
+                let out = String::from_utf8(out.to_vec()).unwrap();
+                let error = out
+                    .strip_prefix("event: ping\ndata: {}\n\nevent: error\ndata: ")
+                    .unwrap();
+                let error: serde_json::Value = serde_json::from_str(error).unwrap();
+                assert_eq!(error["error"]["type"], "overloaded_error");
+                let message = error["error"]["message"].as_str().unwrap();
+                assert!(
+                    message.starts_with("[HTTP_529] Grov: local: busy, key [REDACTED]"),
+                    "{message}"
+                );
+            }
         }
     }
 

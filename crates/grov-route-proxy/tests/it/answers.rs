@@ -115,3 +115,63 @@ async fn marked_request_that_is_unreadable_never_reaches_anthropic() {
     assert_eq!(answer.json()["content"][0]["text"], "provider", "{}", answer.body);
     assert!(scene.anthropic.requests().is_empty());
 }
+
+#[tokio::test]
+async fn misspelled_marker_is_passed_on_and_shown() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let wrong = "<!-- @proxy-local-route:af83e9 model = l0 -->";
+    let mut body = message(None, false);
+    body["system"][0]["text"] = format!("Be brief. {wrong}").into();
+    for _ in 0..2 {
+        assert_eq!(scene.post("/v1/messages", &body).await.status, 200);
+    }
+    assert_eq!(scene.anthropic.messages().remove(0).body, body.to_string());
+    let health = scene.page("health").await;
+    assert_eq!(health["routes"]["misspelled_markers"], json!([wrong]));
+}
+
+#[tokio::test]
+async fn provider_without_its_variable_is_refused_alone() {
+    let (with, without) = (saying("with").await, saying("without").await);
+    let text = file(&[&with, &without], "").replace("provider-key-1", "${UNSET_VARIABLE}");
+    let scene = Scene::with(Some(&text)).await;
+    assert_eq!(scene.ask(Some("l0"), false).await.status, 200);
+    let answer = scene.ask(Some("l1"), false).await;
+    assert_eq!(answer.status, 400);
+    assert!(
+        answer.error().contains("`p1`") && answer.error().contains("UNSET_VARIABLE"),
+        "{}",
+        answer.error()
+    );
+    assert!(without.requests().is_empty() && scene.anthropic.requests().is_empty());
+    let routes = scene.page("routes").await;
+    assert!(routes["routes"][1]["unusable"].is_string(), "{routes}");
+}
+
+#[tokio::test]
+async fn request_that_would_take_too_much_memory_is_too_large() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let mut body = message(Some("l0"), false);
+    body["messages"] = vec![json!({}); 1_000_001].into();
+    let answer = scene.post("/v1/messages", &body).await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["type"]),
+        (413, &json!("request_too_large"))
+    );
+    assert!(provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn state_of_a_provider_is_unknown_until_it_is_contacted() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let state = |page: &serde_json::Value| {
+        let route = &page["routes"][0];
+        (route["contacted"].clone(), route["healthy"].clone())
+    };
+    assert_eq!(state(&scene.page("routes").await), (json!(false), json!(null)));
+    scene.ask(Some("l0"), false).await;
+    assert_eq!(state(&scene.page("routes").await), (json!(true), json!(true)));
+}

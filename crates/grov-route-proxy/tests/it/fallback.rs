@@ -77,6 +77,11 @@ async fn failing_provider_rests_until_it_may_have_recovered() {
     }
     let answer = scene.ask(Some("l0"), false).await;
     assert_eq!(answer.status, 503);
+    assert!(
+        answer.error().contains("several requests in a row failed at p0"),
+        "{}",
+        answer.error()
+    );
     let wait: u64 = answer.retry_after.unwrap().parse().unwrap();
     assert!((1..=11).contains(&wait), "{wait}");
     assert_eq!(provider.requests().len(), 3);
@@ -105,4 +110,24 @@ async fn probe_that_cannot_be_translated_does_not_block_the_provider() {
     assert_eq!(scene.post("/v1/messages", &wrong).await.status, 400);
     let answer = scene.ask(Some("l0"), false).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+#[tokio::test]
+async fn one_limit_is_not_called_repeated_failures() {
+    let provider = saying("provider").await;
+    behave(&provider, "status=429,retry-after=60,times=1");
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let first = scene.ask(Some("l0"), false).await;
+    assert!(
+        first.error().starts_with("[HTTP_429] Grov: p0: "),
+        "{}",
+        first.error()
+    );
+    let answer = scene.ask(Some("l0"), false).await;
+    assert_eq!(answer.status, 503);
+    assert!(
+        answer.error().contains("the request limit is reached at p0"),
+        "{}",
+        answer.error()
+    );
 }

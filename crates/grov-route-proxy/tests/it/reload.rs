@@ -28,6 +28,12 @@ async fn changed_file_is_used_and_a_broken_one_is_not() {
         scene.ask(Some("l0"), false).await.json()["content"][0]["text"],
         "old"
     );
+    let answer = scene.ask(Some("l1"), false).await;
+    assert!(
+        answer.error().contains("older version") && answer.error().contains("`unknown`"),
+        "{}",
+        answer.error()
+    );
     let page = scene.page("routes").await;
     assert_eq!(page["problems"].as_array().unwrap().len(), 1, "{page}");
     assert_eq!(page["routes"][0]["endpoint"], format!("{}/v1", old.url()));

@@ -1,5 +1,6 @@
 //! The section `providers`.
 
+use super::key::Key;
 use super::node::{Node, NodeValue};
 use super::problem::did_you_mean;
 use super::reader::{Mapping, Reader, line_of};
@@ -42,6 +43,8 @@ struct Provider {
     endpoint: String,
     api: ProviderApi,
     keys: Vec<Secret>,
+    /// The variable without which there is no key.
+    unset_variable: Option<String>,
     timeouts: Timeouts,
     common: Overridable,
 }
@@ -122,15 +125,7 @@ impl Reader<'_> {
             Some(node) => self.api(node),
             None => ProviderApi::default(),
         };
-        let mut keys: Vec<Secret> = Vec::new();
-        if let Some(node) = fields.get("api_key") {
-            keys.extend(self.key(node, "api_key"));
-        }
-        if let Some(node) = fields.get("api_keys") {
-            for node in self.list(node, "api_keys") {
-                keys.extend(self.key(node, "api_keys"));
-            }
-        }
+        let (keys, unset_variable) = self.keys(fields);
         let timeouts = fields.get("timeouts").map(|node| self.timeouts(node));
         let mut common = self.overridable(fields, api);
         let (name, endpoint) = (name?, endpoint?);
@@ -146,9 +141,32 @@ impl Reader<'_> {
             endpoint,
             api,
             keys,
+            unset_variable,
             timeouts: timeouts.unwrap_or_default(),
             common,
         })
+    }
+
+    /// The keys of a provider. If none is left because a variable is not set, the name of the variable.
+    fn keys(&mut self, fields: &Mapping<'_>) -> (Vec<Secret>, Option<String>) {
+        let mut read: Vec<Key> = Vec::new();
+        if let Some(node) = fields.get("api_key") {
+            read.extend(self.key(node, "api_key"));
+        }
+        if let Some(node) = fields.get("api_keys") {
+            for node in self.list(node, "api_keys") {
+                read.extend(self.key(node, "api_keys"));
+            }
+        }
+        let (mut keys, mut unset) = (Vec::new(), None);
+        for key in read {
+            match key {
+                Key::Set(key) => keys.push(key),
+                Key::Unset(name) => unset = unset.or(Some(name)),
+            }
+        }
+        let unset = unset.filter(|_| keys.is_empty());
+        (keys, unset)
     }
 
     fn required(&mut self, fields: &Mapping<'_>, key: &str, example: &str) -> Option<String> {
@@ -301,6 +319,7 @@ impl Reader<'_> {
             endpoint: provider.endpoint.clone(),
             api: provider.api,
             keys: provider.keys.clone(),
+            unset_variable: provider.unset_variable.clone(),
             max_tokens: settings.max_tokens,
             transforms: settings.transforms,
             params: settings.params,

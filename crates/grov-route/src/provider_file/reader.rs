@@ -16,6 +16,8 @@ pub(super) struct Reader<'a> {
     pub(super) allows_unknown_keys: bool,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
+    /// The line of the first key that is written in the file itself.
+    pub(super) literal_key: Option<u64>,
 }
 
 /// The fields of a mapping whose names are known.

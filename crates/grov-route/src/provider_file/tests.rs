@@ -112,12 +112,45 @@ fn keys_come_from_the_environment_and_form_a_pool() {
 #[test]
 fn a_missing_variable_is_named() {
     for name in ["UNSET", "EMPTY"] {
-        let problem = one_problem(&provider(&format!("api_key: ${{{name}}}"), ""));
+        let file = read(&provider(&format!("api_key: ${{{name}}}"), ""));
+        let warning = file.warnings()[0].to_string();
         assert!(
-            problem.starts_with(&format!("line 4: the environment variable {name}")),
-            "{problem}"
+            warning.starts_with(&format!("line 4: the environment variable {name}")),
+            "{warning}"
+        );
+        let unusable = file.target("a").unwrap().unusable().unwrap();
+        assert!(
+            unusable.contains(&format!("variable {name} is not set")),
+            "{unusable}"
         );
     }
+}
+
+#[test]
+fn a_missing_variable_disables_no_other_provider_and_no_other_key() {
+    let other = "  - name: q\n    endpoint: http://q\n    api_key: ${KEY}\n    models: {b: m}\n";
+    let file = read(&(provider("api_key: ${UNSET}", "") + other));
+    assert!(file.target("a").unwrap().unusable().is_some());
+    assert!(file.target("b").unwrap().unusable().is_none());
+    let file = read(&provider("api_keys: [\"${UNSET}\", \"${KEY}\"]", ""));
+    let target = file.target("a").unwrap();
+    assert!(target.unusable().is_none() && target.keys.len() == 1);
+}
+
+#[test]
+fn a_key_in_a_file_that_others_can_read_is_warned_about() {
+    let warned = |line: &str, mode: u32| {
+        let mut file = read(&provider(line, ""));
+        file.check_permissions(mode);
+        file.warnings()
+            .iter()
+            .any(|warning| warning.message.contains("other users"))
+    };
+    for mode in [0o644, 0o640, 0o604] {
+        assert!(warned("api_key: hunter2", mode), "{mode:o}");
+        assert!(!warned("api_key: ${KEY}", mode), "{mode:o}");
+    }
+    assert!(!warned("api_key: hunter2", 0o600));
 }
 
 #[test]

@@ -141,6 +141,25 @@ fn a_model_is_named_by_provider_and_label_or_model() {
 }
 
 #[test]
+fn a_misspelled_provider_and_label_get_the_nearest_pair() {
+    let file = file(RULES);
+    let nearest = |model: &str| {
+        let request = RouteRequest {
+            model: model.to_owned(),
+            ..RouteRequest::default()
+        };
+        match choose(&request, Some(&file)) {
+            Choice::UnknownLabel { nearest, .. } => nearest,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(nearest("p,markd").as_deref(), Some("p,marked"));
+    assert_eq!(nearest("q,rest").as_deref(), Some("p,rest"));
+    assert_eq!(nearest("othr,secnd").as_deref(), Some("other,second"));
+    assert_eq!(nearest("nothing,like-it-at-all"), None);
+}
+
+#[test]
 fn an_agent_is_known_by_its_id_too() {
     let file = file("rules: {agents: {a1: agent}}\n");
     let mut request = RouteRequest::default();

@@ -122,6 +122,18 @@ impl Failure {
         }
     }
 
+    /// The failure with a message that names Grov and the provider and says what to do, for a reader who sees no log.
+    pub fn of_provider(mut self, provider: &str) -> Self {
+        let Some((category, text)) = self.message.split_once("] ") else {
+            return self;
+        };
+        if !provider.is_empty() && !text.starts_with(SPEAKER) {
+            let text = named(provider, self.category, text);
+            self.message = format!("{category}] {text}");
+        }
+        self
+    }
+
     /// The failure with the provider's keys masked in its message.
     pub fn without_keys(mut self, keys: &[Secret]) -> Self {
         self.message = mask_keys(&self.message, keys).into_owned();
@@ -132,6 +144,19 @@ impl Failure {
     pub fn body(&self) -> Value {
         error_body(self.kind, &self.message)
     }
+}
+
+/// How a message begins that names Grov.
+const SPEAKER: &str = "Grov: ";
+
+/// The text of an error with the names of Grov and of the provider, and with what to do.
+pub(crate) fn named(provider: &str, category: ErrorCategory, text: &str) -> String {
+    // The client looks for these words at the beginning.
+    if text.starts_with(TOO_LONG) || is_too_long(text) {
+        return format!("{text} (Grov, provider {provider})");
+    }
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{SPEAKER}{provider}: {text}{end} {}", category.advice())
 }
 
 /// Whether a provider says that the prompt does not fit.
@@ -149,6 +174,17 @@ fn provider_message(body: &[u8]) -> String {
         Some(error) if !error.message.is_empty() => error.message,
         _ => String::from_utf8_lossy(body).trim().to_owned(),
     }
+}
+
+/// The failure that an error event of a provider reports.
+pub fn in_band_failure(data: &[u8]) -> Failure {
+    let error = serde_json::from_slice::<Value>(data)
+        .ok()
+        .and_then(|value| error_of(&value));
+    Failure::in_band(&error.unwrap_or_else(|| ProviderError {
+        status: None,
+        message: String::from_utf8_lossy(data).trim().to_owned(),
+    }))
 }
 
 /// Reads the error in a provider's JSON, if there is one.
@@ -217,6 +253,31 @@ mod tests {
             failure.message,
             "[HTTP_400] prompt is too long: This model's maximum context length is 8192 tokens"
         );
+    }
+
+    #[test]
+    fn a_failure_names_grov_the_provider_and_what_to_do_once() {
+        let failure = Failure::provider(401, br#"{"error":{"message":"wrong key"}}"#);
+        let named = failure.clone().of_provider("deepseek").of_provider("deepseek");
+        assert_eq!(
+            named.message,
+            "[HTTP_401] Grov: deepseek: wrong key. Check its key in the provider file; `grov route test LABEL` tries it."
+        );
+        assert_eq!(failure.clone().of_provider(""), failure);
+        let too_long = Failure::provider(400, b"maximum context length").of_provider("p");
+        assert!(too_long.message.starts_with("[HTTP_400] prompt is too long: "));
+        assert!(too_long.message.ends_with("(Grov, provider p)"));
+        for category in [
+            ErrorCategory::Connection,
+            ErrorCategory::Timeout,
+            ErrorCategory::Http(404),
+            ErrorCategory::Http(503),
+            ErrorCategory::Translate,
+            ErrorCategory::Parse,
+            ErrorCategory::Internal,
+        ] {
+            assert!(category.advice().ends_with('.'), "{category}");
+        }
     }
 
     #[test]

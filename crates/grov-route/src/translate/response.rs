@@ -5,7 +5,7 @@ mod stream;
 use super::answer::Answer;
 use super::blocks::{Blocks, Part, Parts};
 use super::event::{Event, Usage};
-use super::failure::{ErrorCategory, Failure, client_status, mask_keys};
+use super::failure::{ErrorCategory, Failure, client_status, mask_keys, named};
 use super::sse::SseDecoder;
 use super::transform::ResponseChain;
 use super::whole::WholeMessage;
@@ -42,6 +42,8 @@ pub struct ResponseTranslator {
     events: Vec<Event>,
     /// The provider's keys.
     keys: Arc<[Secret]>,
+    /// The provider's name in errors; empty if they are not named.
+    provider: String,
 }
 
 /// What the provider sends.
@@ -70,7 +72,14 @@ impl ResponseTranslator {
             done: false,
             events: Vec::new(),
             keys: Arc::default(),
+            provider: String::new(),
         }
+    }
+
+    /// Names the provider in errors.
+    pub fn naming(mut self, provider: &str) -> Self {
+        provider.clone_into(&mut self.provider);
+        self
     }
 
     /// Masks the provider's keys in errors.
@@ -266,6 +275,10 @@ impl ResponseTranslator {
         for mut event in events.drain(..) {
             if let Event::Error(error) = &mut event {
                 error.message = mask_keys(&error.message, &self.keys).into_owned();
+                if !self.provider.is_empty() {
+                    let category = Failure::in_band(error).category;
+                    error.message = named(&self.provider, category, &error.message);
+                }
             }
             let mut output = Output {
                 label: &self.label,
@@ -308,7 +321,7 @@ impl ResponseTranslator {
 
     fn fail(&mut self, failure: Failure, out: &mut BytesMut) {
         self.done = true;
-        let failure = failure.without_keys(&self.keys);
+        let failure = failure.without_keys(&self.keys).of_provider(&self.provider);
         if self.is_stream() {
             EventWriter {
                 label: &self.label,

@@ -142,6 +142,47 @@ impl Translator {
     }
 }
 
+/// The most JSON values of a request that is translated. Each takes up to 300 bytes of memory, so that a request of 32 MiB with a value in
+/// every other byte would take gigabytes. Real requests have a value per hundred bytes or more.
+const MAX_VALUES: usize = 1_000_000;
+
+/// Whether a request has too many JSON values to be translated.
+pub fn has_too_many_values(body: &[u8]) -> bool {
+    // Each value but the first follows one of these; a short body cannot have too many.
+    body.len() > MAX_VALUES && separators(body) > MAX_VALUES
+}
+
+/// The number of `,`, `[`, `{` and `:` outside of strings.
+fn separators(body: &[u8]) -> usize {
+    let mut count = 0;
+    let mut rest = body;
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        let (outside, string) = rest.split_at(quote);
+        count += outside
+            .iter()
+            .filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':'))
+            .count();
+        rest = after_string(&string[1..]);
+    }
+    count
+        + rest
+            .iter()
+            .filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':'))
+            .count()
+}
+
+/// What follows a string whose opening quote was read.
+fn after_string(mut rest: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
+        let is_end = rest[at] == b'"';
+        rest = rest.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return rest;
+        }
+    }
+    &[]
+}
+
 /// The ids of the tool calls in a conversation.
 fn call_ids(body: &MessagesBody<'_>) -> HashSet<String> {
     let blocks = body.messages.iter().flat_map(|message| match &message.content {
@@ -200,4 +241,29 @@ pub fn chat_events(body: &[u8]) -> Option<Vec<Event>> {
     let mut events = Vec::new();
     ChatAnswer::default().body(body, &mut events).ok()?;
     Some(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_counted_outside_of_strings() {
+        for (body, count) in [
+            ("", 0),
+            (r#"{"a,[{:":[1,2,"\\\",:",{}]}"#, 7),
+            (r#"["unfinished, \"#, 1),
+            ("[[[],[]]]", 5),
+        ] {
+            assert_eq!(separators(body.as_bytes()), count, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_request_with_too_many_values_is_told_from_a_long_one() {
+        let many = format!(r#"{{"messages":[{}1]}}"#, "1,".repeat(MAX_VALUES));
+        assert!(has_too_many_values(many.as_bytes()));
+        let long = format!(r#"{{"messages":[{{"content":"{}"}}]}}"#, "1,".repeat(MAX_VALUES));
+        assert!(!has_too_many_values(long.as_bytes()));
+    }
 }

@@ -69,7 +69,7 @@ fn difference(input: &Value, expect: &Value) -> Option<String> {
 /// Situations in which a response is made here.
 pub(crate) fn local(situation: &str, expect: &Value) -> Result<(), String> {
     let answer = match situation {
-        "unknown_label" => LocalAnswer::unknown_label("fast", None),
+        "unknown_label" => LocalAnswer::unknown_label("fast", None, None),
         "marker_without_config" => LocalAnswer::stub("fast", false),
         other => return Err(format!("no such situation: {other}")),
     };

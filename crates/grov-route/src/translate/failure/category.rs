@@ -59,6 +59,29 @@ impl ErrorCategory {
     }
 }
 
+impl ErrorCategory {
+    /// What the user can do about an error of this class.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Self::Connection => "Check that it runs and that its endpoint in the provider file is right.",
+            Self::Timeout => "Try again, or raise its `timeouts` in the provider file.",
+            Self::Http(401 | 403) => "Check its key in the provider file; `grov route test LABEL` tries it.",
+            Self::Http(402) => "Check the balance of its account.",
+            Self::Http(404) => {
+                "Check its endpoint (many end with /v1) and the name of the model; `grov route test LABEL` tries them."
+            }
+            Self::Http(429) => "Wait, or name a `fallback` for the label.",
+            Self::Http(500..) => "Try again later, or name a `fallback` for the label.",
+            Self::Http(_) => "It does not accept the request; `grov route test LABEL` shows what it accepts.",
+            Self::Translate => "The request cannot be sent to this model.",
+            Self::Parse => {
+                "Check `api` and `endpoint` in the provider file; `grov route test LABEL` shows the answer."
+            }
+            Self::Internal => "`grov route test LABEL` shows more.",
+        }
+    }
+}
+
 impl fmt::Display for ErrorCategory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
