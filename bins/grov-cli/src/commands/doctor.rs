@@ -188,7 +188,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.extend(proxy::checks(&context, &client, &daemon));
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
-    checks.extend(routing::check(&context));
+    checks.extend(routing::checks(&context));
     Ok(checks)
 }
 

@@ -81,12 +81,13 @@ fn variables_come_from_the_env_file_of_the_home_and_the_old_file_is_read() {
     let file = FILE.replace("    models:", "    api_key: ${ROUTE_TEST_KEY}\n    models:");
     scene.write("home/.claude-hybrid/config.yaml", &file);
     let (code, answer) = answer(&scene, &["route", "check", "--json"]);
-    assert_eq!(code, 1);
+    assert_eq!((code, &answer["errors"]), (0, &json!([])));
+    let warning = answer["warnings"][0]["message"].as_str().unwrap();
+    assert!(warning.contains("ROUTE_TEST_KEY"), "{warning}");
+    let tested = scene.run(&["route", "test", "fast"]);
     assert!(
-        answer["errors"][0]["message"]
-            .as_str()
-            .unwrap()
-            .contains("ROUTE_TEST_KEY")
+        tested.code == 2 && tested.stderr.contains("ROUTE_TEST_KEY"),
+        "{tested:?}"
     );
     scene.write("home/.grov/.env", "ROUTE_TEST_KEY=hunter2-hunter2\n");
     let list = scene.run(&["route", "list", "--json"]);
@@ -138,6 +139,14 @@ fn a_request_is_explained() {
     assert_eq!(
         (code, &answer["route"], &answer["instead"]),
         (0, &json!(null), &json!("anthropic"))
+    );
+
+    let misspelled = marked("deep").replace("model=", "model = ");
+    let (_, answer) = explain(&misspelled, &[]);
+    assert_eq!(answer["instead"], "anthropic");
+    assert_eq!(
+        answer["misspelled_marker"],
+        "<!-- @proxy-local-route:af83e9 model = deep -->"
     );
 
     let (code, answer) = explain(&marked("dep"), &[]);
@@ -222,4 +231,24 @@ fn doctor_reports_a_broken_provider_file() {
         .find(|check| check["name"] == "other models")
         .unwrap();
     assert_eq!(check["status"], "fail", "{check}");
+}
+
+#[test]
+fn doctor_names_an_agent_with_a_misspelled_marker_and_a_key_that_others_can_read() {
+    let scene = with_file(&FILE.replace("    models:", "    api_key: hunter2-hunter2\n    models:"));
+    let agent = "---\nname: helper\n---\n<!-- @Proxy-Local-Route:af83e9 model=fast -->\n";
+    scene.write("home/.claude/agents/helper.md", agent);
+    let answer = answer(&scene, &["doctor", "--json"]).1;
+    let checks = answer["checks"].as_array().unwrap();
+    let evidence = |name: &str| {
+        let check = checks.iter().find(|check| check["name"] == name).unwrap();
+        assert_eq!(check["status"], "warn", "{check}");
+        check["evidence"].as_str().unwrap().to_owned()
+    };
+    assert!(evidence("marked agents").contains("helper.md"));
+    let file = evidence("other models");
+    assert!(
+        file.contains("other users") && !file.contains("hunter2"),
+        "{file}"
+    );
 }

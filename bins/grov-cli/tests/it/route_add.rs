@@ -133,6 +133,17 @@ fn silent(request: &Value) -> (u16, String) {
     answered(request, &json!({"content": "I would rather talk."}), 9)
 }
 
+/// Calls the tool for another file.
+fn mistaken(request: &Value) -> (u16, String) {
+    let function = json!({"name": "read_file", "arguments": "{\"path\": \"today.txt\"}"});
+    let call = json!([{"index": 0, "id": "call_1", "type": "function", "function": function}]);
+    answered(request, &json!({"role": "assistant", "tool_calls": call}), 20)
+}
+
+fn lost(_: &Value) -> (u16, String) {
+    (404, "404 page not found".to_owned())
+}
+
 fn closed(_: &Value) -> (u16, String) {
     (
         401,
@@ -327,5 +338,59 @@ fn a_list_in_brackets_is_left_to_the_user() {
     assert_eq!(
         std::fs::read_to_string(scene.path(PROVIDERS)).unwrap(),
         "providers: []\n"
+    );
+}
+
+#[test]
+fn a_call_with_wrong_arguments_is_not_reported_as_no_call() {
+    let provider = Provider::start(&["only"], mistaken);
+    let scene = Scene::new();
+    let words = ["route", "add", "mine", "--endpoint", &provider.base];
+    let refused = scene.run(&words);
+    assert!(
+        refused.code == 1
+            && refused
+                .stderr
+                .contains("with the arguments {\"path\":\"today.txt\"} instead of"),
+        "{refused:?}"
+    );
+    scene.ask(&[&words[..], &["--unchecked", "--model", "only"]].concat());
+    let tested = scene.run(&["route", "test", "mine"]);
+    assert!(
+        tested.code == 1 && tested.stdout.contains("with the arguments"),
+        "{tested:?}"
+    );
+}
+
+#[test]
+fn an_endpoint_without_its_version_gets_a_hint() {
+    let provider = Provider::start(&["only"], lost);
+    let base = provider.base.trim_end_matches("/v1");
+    let refused = Scene::new().run(&["route", "add", "mine", "--endpoint", base, "--model", "only"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains(&format!("try --endpoint {base}/v1")),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn an_edit_made_while_the_provider_is_asked_is_kept() {
+    let scene = Scene::new();
+    let file = scene.path(PROVIDERS);
+    let edited = file.clone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::fs::create_dir_all(edited.parent().unwrap()).unwrap();
+            std::fs::write(&edited, "# mine\nproviders: []\n".replace("[]", "")).unwrap();
+            let _ = serve(stream.unwrap(), &["only"], regular, &Mutex::default());
+        }
+    });
+    scene.ask(&["route", "add", "other", "--endpoint", &base]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("# mine\n") && text.contains("name: other"),
+        "{text}"
     );
 }

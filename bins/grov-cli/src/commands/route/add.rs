@@ -9,9 +9,10 @@ use crate::context::{Context, block_on};
 use crate::failure::Failure;
 use crate::output::{Outcome, Style};
 use grov_route::{NewProvider, ProviderFile, Target, is_label};
-use grov_runtime::{EXIT_USAGE, write_private};
+use grov_runtime::{EXIT_USAGE, create_private, write_private};
 use probing::Found;
 use serde::Serialize;
+use std::fs::{File, OpenOptions};
 use std::sync::Arc;
 
 #[derive(Serialize)]
@@ -58,6 +59,11 @@ pub(super) fn run(context: &Context, source: &Source, arguments: &AddArguments) 
         .collect();
     target_of(&entry, source)?;
 
+    // Asking the provider takes seconds. The file may have changed meanwhile.
+    let lock = (!arguments.dry_run).then(|| lock(context)).transpose()?;
+    let text = source.text()?.unwrap_or_default();
+    let file = source.parse(&text).map_err(|error| source.invalid(&error))?;
+    check_names(&entry, &file)?;
     let yaml = entry.to_yaml(2);
     let by_hand = |reason: &str| {
         Failure::error(
@@ -76,8 +82,9 @@ pub(super) fn run(context: &Context, source: &Source, arguments: &AddArguments) 
         ));
     }
     if !arguments.dry_run {
-        write(context, source, &added)?;
+        write(source, &text, &added)?;
     }
+    drop(lock);
     let answer = Answer {
         provider: entry.name,
         label: entry.label,
@@ -181,11 +188,25 @@ fn target_of(entry: &NewProvider, source: &Source) -> Result<Arc<Target>, Failur
         .ok_or_else(|| problem("it has no model".to_owned()))
 }
 
-fn write(context: &Context, source: &Source, text: &str) -> Result<(), Failure> {
+/// Waits until no other `grov route add` writes the file. The lock ends when it is dropped.
+fn lock(context: &Context) -> Result<File, Failure> {
+    context.home.create()?;
+    let path = context.home.root().join("providers.lock");
+    let failed = |error| Failure::error("output", format!("cannot lock {}: {error}", path.display()));
+    let file = create_private(&path, OpenOptions::new().write(true).create(true)).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
+}
+
+/// Replaces `old`, the text of the file, unless an editor wrote another one meanwhile.
+fn write(source: &Source, old: &str, text: &str) -> Result<(), Failure> {
+    if source.text()?.unwrap_or_default() != old {
+        let message = format!("{} was changed meanwhile", source.path().display());
+        return Err(Failure::error("changed", message).hint("run the command again"));
+    }
     let path = source.path();
     // A linked file is replaced where it is.
     let path = path.canonicalize().unwrap_or(path);
-    context.home.create()?;
     write_private(&path, text.as_bytes())
         .map_err(|error| Failure::error("output", format!("cannot write {}: {error}", path.display())))
 }

@@ -53,6 +53,9 @@ pub(super) struct UsageView {
 
 /// A client of the target's provider, with its first key.
 pub(super) async fn client(target: &Target) -> Result<ProviderClient, Failure> {
+    if let Some(reason) = target.unusable() {
+        return Err(Failure::error("no_key", reason));
+    }
     let mut headers: Vec<(&'static str, Secret)> = Vec::new();
     if let Some(key) = target.keys.first() {
         let is_native = target.api == ProviderApi::Anthropic;
@@ -225,6 +228,20 @@ fn milliseconds(since: Instant) -> u64 {
 }
 
 impl Exchange {
+    /// What the model did instead of the call that was asked for.
+    pub(super) fn instead_of_call(&self) -> String {
+        let probe = grov_route::probe::PROBE_TOOL;
+        match self.tool_calls.iter().find(|call| call.name == probe) {
+            Some(call) => format!(
+                "called {probe} with the arguments {} instead of {{\"path\":{:?}}}",
+                truncated(&call.input.to_string(), 120),
+                grov_route::probe::PROBE_PATH
+            ),
+            None if self.tool_calls.is_empty() => "did not call the tool".to_owned(),
+            None => format!("called another tool than {probe}"),
+        }
+    }
+
     /// The call of the probe's tool with the path that was asked for, if the answer has one.
     pub(super) fn has_probe_call(&self) -> bool {
         let is_it = |call: &CallView| {

@@ -5,7 +5,7 @@ use crate::arguments::ExplainArguments;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style};
-use grov_route::{Agent, Choice, RouteRequest, choose, strip_marker};
+use grov_route::{Agent, Choice, RouteRequest, choose, near_miss, strip_marker};
 use serde::Serialize;
 use std::io::Read;
 use std::path::Path;
@@ -20,6 +20,12 @@ struct Answer {
     /// Why, if no provider answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Text of the system prompt that looks like a misspelled marker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    misspelled_marker: Option<String>,
+    /// Why the route's provider cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unusable: Option<String>,
     request: RequestView,
 }
 
@@ -66,6 +72,8 @@ pub(super) fn run(context: &Context, source: &Source, arguments: &ExplainArgumen
         route: None,
         instead: None,
         reason: None,
+        misspelled_marker: request.marker.is_none().then(|| near_miss(&body)).flatten(),
+        unusable: None,
         request: RequestView {
             marker: request.marker,
             model: request.model,
@@ -81,6 +89,7 @@ pub(super) fn run(context: &Context, source: &Source, arguments: &ExplainArgumen
             let chain = file
                 .as_ref()
                 .map_or_else(Vec::new, |file| file.chain(&decision.label));
+            answer.unusable = chain.first().and_then(|target| target.unusable());
             answer.route = Some(RouteView {
                 provider: decision.provider,
                 model: decision.model,
@@ -133,6 +142,15 @@ fn text(answer: &Answer, style: Style) -> String {
         (None, Some("stub")) => format!("{}: {reason}\n", style.bold("answered by Grov")),
         (None, _) => format!("{}: {reason}\n", style.red("refused with status 400")),
     };
+    if let Some(reason) = &answer.unusable {
+        text.push_str(&format!("  {} {reason}\n", style.red("cannot be used:")));
+    }
+    if let Some(spelling) = &answer.misspelled_marker {
+        text.push_str(&format!(
+            "  {} {spelling:?} is no marker: letters and spaces must be exact\n",
+            style.red("misspelled?")
+        ));
+    }
     let request = &answer.request;
     let thinking = match (request.thinking_budget, request.effort) {
         (Some(budget), _) => format!(", thinking budget {budget}"),

@@ -35,6 +35,12 @@ struct RouteView {
     healthy: Option<bool>,
     /// The state of the daemon's circuit breaker.
     circuit: Option<String>,
+    /// Whether the running daemon has sent it a request; `None` without a daemon.
+    contacted: Option<bool>,
+    /// Whether it gets no requests because it asked to wait.
+    limited: Option<bool>,
+    /// Why it cannot be used.
+    unusable: Option<String>,
 }
 
 /// The daemon's state of a label.
@@ -43,6 +49,8 @@ struct LiveRoute {
     label: String,
     healthy: Option<bool>,
     circuit: Option<String>,
+    contacted: Option<bool>,
+    limited: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -66,6 +74,9 @@ pub(super) fn run(context: &Context, source: &Source) -> Outcome {
             fallback: target.fallback.clone(),
             healthy: state.and_then(|state| state.healthy),
             circuit: state.and_then(|state| state.circuit.clone()),
+            contacted: state.and_then(|state| state.contacted),
+            limited: state.and_then(|state| state.limited),
+            unusable: target.unusable(),
         }
     };
     let answer = Answer {
@@ -112,18 +123,28 @@ fn failure(error: grov_llm::ProviderCallError) -> Failure {
     Failure::error("daemon", error.to_string())
 }
 
+/// The state of a provider in words.
+fn state(route: &RouteView) -> String {
+    if let Some(reason) = &route.unusable {
+        return reason.clone();
+    }
+    match (route.contacted, route.healthy, &route.circuit) {
+        (Some(false), ..) => "not contacted yet".to_owned(),
+        (_, Some(true), _) => "ok".to_owned(),
+        (_, Some(false), _) if route.limited == Some(true) => "limited: it asked to wait".to_owned(),
+        (_, Some(false), Some(circuit)) => format!("failing (circuit {circuit})"),
+        (_, Some(false), None) => "failing".to_owned(),
+        (_, None, _) => "unknown: grov-proxyd is not running".to_owned(),
+    }
+}
+
 fn text(answer: &Answer, style: Style) -> String {
     if answer.routes.is_empty() {
         return "the provider file has no models\n".to_owned();
     }
     let mut table = Table::new("LABEL, PROVIDER, MODEL, TRANSFORMS, STATE");
     for route in &answer.routes {
-        let state = match (route.healthy, &route.circuit) {
-            (Some(true), _) => "ok".to_owned(),
-            (Some(false), Some(circuit)) => format!("failing (circuit {circuit})"),
-            (Some(false), None) => "failing".to_owned(),
-            (None, _) => "unknown: grov-proxyd is not running".to_owned(),
-        };
+        let state = state(route);
         let transforms = route.transforms.join(", ");
         let model = route.model.clone();
         table.row([
@@ -135,4 +156,39 @@ fn text(answer: &Answer, style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_that_was_never_contacted_is_not_called_ok() {
+        let route = |contacted, healthy, limited| RouteView {
+            label: "l".to_owned(),
+            provider: "p".to_owned(),
+            model: "m".to_owned(),
+            endpoint: String::new(),
+            api: "chat",
+            transforms: Vec::new(),
+            max_tokens: None,
+            fallback: Vec::new(),
+            healthy,
+            circuit: healthy.map(|_| "open".to_owned()),
+            contacted,
+            limited,
+            unusable: None,
+        };
+        assert_eq!(state(&route(Some(false), None, Some(false))), "not contacted yet");
+        assert_eq!(state(&route(Some(true), Some(true), Some(false))), "ok");
+        assert_eq!(
+            state(&route(Some(true), Some(false), Some(true))),
+            "limited: it asked to wait"
+        );
+        assert_eq!(
+            state(&route(Some(true), Some(false), Some(false))),
+            "failing (circuit open)"
+        );
+        assert!(state(&route(None, None, None)).starts_with("unknown"));
+    }
 }

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use grov_route::{Problem, ProviderFile, ProviderFileError};
 use grov_runtime::{EXIT_USAGE, Environment, ProviderFiles, RouteSettings};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Where the provider file is, and its variables.
@@ -67,7 +68,12 @@ impl Source {
 
     /// Parses the text of a provider file.
     pub(super) fn parse(&self, text: &str) -> Result<ProviderFile, ProviderFileError> {
-        ProviderFile::read_at(&self.path(), text, &|name| self.variable(name))
+        let path = self.path();
+        let mut file = ProviderFile::read_at(&path, text, &|name| self.variable(name))?;
+        if let Ok(metadata) = std::fs::metadata(&path) {
+            file.check_permissions(metadata.permissions().mode());
+        }
+        Ok(file)
     }
 
     /// The file, which must be valid if there is one.
@@ -75,7 +81,8 @@ impl Source {
         let Some(text) = self.text()? else {
             return Ok(None);
         };
-        self.parse(&text).map(Some).map_err(|error| self.invalid(&error))
+        let parsed = self.parse(&text).map(Some);
+        parsed.map_err(|error| self.invalid(&error))
     }
 
     /// The file, which must exist and be valid.

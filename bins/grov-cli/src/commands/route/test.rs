@@ -46,7 +46,7 @@ fn text(answer: &Answer, style: Style) -> String {
     let verdict = match (answer.ok, &exchange.error) {
         (true, _) => style.green("ok"),
         (false, Some(error)) => format!("{} {error}", style.red("failed")),
-        (false, None) => format!("{} the model did not call the tool", style.red("failed")),
+        (false, None) => format!("{} the model {}", style.red("failed"), exchange.instead_of_call()),
     };
     let mut text = format!("{}: {verdict}\n", style.bold(&name));
     for call in &exchange.tool_calls {

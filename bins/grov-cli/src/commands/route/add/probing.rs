@@ -92,12 +92,13 @@ pub(super) async fn probe(draft: &Target, model: Option<&str>, known: &[&str]) -
         find(&client, &target, &mut needed).await?;
     }
     let last = exchange::send(&client, &target, needed.transforms(), &probe::tool_probe(true)).await?;
-    refuse_error(&last)?;
+    refuse_error(&last, &target)?;
     if !last.has_probe_call() {
         let wrote = crate::table::truncated(&last.text, 120);
         let message = format!(
-            "{} answers, but did not call the tool of the test; it wrote {wrote:?}",
-            target.model
+            "{} answers, but {}; it wrote {wrote:?}",
+            target.model,
+            last.instead_of_call()
         );
         return Err(Failure::negative("no_tool_call", message)
             .hint("agents need tools: choose another --model, or add it anyway with --unchecked"));
@@ -194,7 +195,7 @@ async fn find(client: &ProviderClient, target: &Target, needed: &mut Needed) -> 
         }
     }
     let Some((tried, exchange)) = accepted else {
-        return refused.map_or(Ok(()), |refused| refuse_error(&refused));
+        return refused.map_or(Ok(()), |refused| refuse_error(&refused, target));
     };
     let had_to_change = refused.is_some();
     if target.api == ProviderApi::Chat {
@@ -218,12 +219,17 @@ async fn find(client: &ProviderClient, target: &Target, needed: &mut Needed) -> 
     Ok(())
 }
 
-fn refuse_error(exchange: &Exchange) -> Result<(), Failure> {
-    match &exchange.error {
-        Some(error) => Err(Failure::error(
-            "refused",
-            format!("the provider answers: {error}"),
-        )),
-        None => Ok(()),
-    }
+fn refuse_error(exchange: &Exchange, target: &Target) -> Result<(), Failure> {
+    let Some(error) = &exchange.error else {
+        return Ok(());
+    };
+    let failure = Failure::error("refused", format!("{} answers: {error}", target.provider));
+    let endpoint = &target.endpoint;
+    Err(match exchange.status {
+        404 if !endpoint.ends_with("/v1") => {
+            failure.hint(format!("many APIs begin with /v1: try --endpoint {endpoint}/v1"))
+        }
+        404 => failure.hint("check the endpoint and the name of the model"),
+        _ => failure,
+    })
 }
