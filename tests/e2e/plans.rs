@@ -156,6 +156,29 @@ fn a_plan_lives_as_long_as_its_branch() -> Result<()> {
     assert_eq!(archived.len(), 1);
     assert!(archived[0].path().join("plan.md").is_file());
 
+    // By hand, after a squash.
+    project.git(&["checkout", "-q", "-b", "fix"])?;
+    project.prompt("fix it", &project.tree)?;
+    fs::write(project.tree.join("fix.txt"), "x\n")?;
+    project.commit("fix")?;
+    project.git(&["checkout", "-q", "main"])?;
+    project.git(&["merge", "-q", "--squash", "fix"])?;
+    project.git(&["commit", "-q", "-m", "fix (#1)"])?;
+    for arguments in [&["cleanup", "--dry-run"][..], &["gc"]] {
+        let cleaned = project.json(arguments)?;
+        let (plan, archived) = (&cleaned["plans"][0], &cleaned["archived"][0]);
+        assert_eq!(
+            [&plan["branch"], &plan["merged"], &plan["queries"]],
+            [&json!("fix"), &json!(true), &json!(1)],
+            "{cleaned}"
+        );
+        assert_eq!(
+            [&archived["branch"], &archived["reason"]],
+            [&json!("fix"), &json!("merged")]
+        );
+    }
+    assert_eq!(project.json(&["gc"])?["archived"], json!([]));
+
     project.json(&["off"])?;
     assert_eq!(project.bytes()?, before);
     assert_eq!(project.git(&["status", "--porcelain"])?, "");

@@ -4,11 +4,13 @@ use super::Place;
 use super::listing::{PlanView, views};
 use crate::arguments::Common;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
-use grov_plans::{ArchiveReason, CollectOptions, Collected, Git, PlanError, Switch, collect};
+use grov_plans::{ArchiveReason, CollectOptions, Collected, Git, PlanDir, PlanError, Switch, collect};
 use grov_runtime::{Environment, Home};
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
@@ -18,7 +20,7 @@ const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Serialize)]
 struct Answer {
     dry_run: bool,
-    /// The plans as they were before.
+    /// All plans, also those that were archived.
     plans: Vec<PlanView>,
     archived: Vec<ArchivedView>,
     renamed: Vec<RenamedView>,
@@ -58,7 +60,7 @@ pub(super) fn gc(context: &Context, dry_run: bool) -> Outcome {
     for fault in &collected.states.faults {
         note!("warning: {fault}; {}", fault.hint());
     }
-    context.answer(answer(&collected, dry_run)?, text)
+    context.answer(answer(&place, &collected, dry_run)?, text)
 }
 
 /// Cleans up in a git hook, if plans are on for the project.
@@ -90,23 +92,19 @@ fn options(dry_run: bool) -> CollectOptions {
     }
 }
 
-fn answer(collected: &Collected, dry_run: bool) -> Result<Answer, crate::failure::Failure> {
-    let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
-    // After a move the directories are elsewhere.
-    let plans = match dry_run {
-        true => views(&collected.states.plans)?,
-        false => {
-            let moved = |dir: &std::path::Path| collected.archived.iter().any(|(from, ..)| from == dir);
-            let left: Vec<_> = collected
-                .states
-                .plans
-                .iter()
-                .filter(|state| !moved(state.plan.path()))
-                .cloned()
-                .collect();
-            views(&left)?
+fn answer(place: &Place, collected: &Collected, dry_run: bool) -> Result<Answer, Failure> {
+    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let mut states = collected.states.plans.clone();
+    // Plans that were moved are read in the archive.
+    for (from, to, _) in &collected.archived {
+        let moved = states.iter_mut().find(|state| state.plan.path() == from);
+        if let (Some(state), Some(to)) = (moved, to) {
+            state.plan = PlanDir::open(&place.tree, to)?;
         }
-    };
+    }
+    // The plan of a renamed branch took in that of its new name.
+    states.retain(|state| state.plan.path().is_dir());
+    let plans = views(&states)?;
     let archived = collected
         .archived
         .iter()
