@@ -1,4 +1,5 @@
 //! Retrieval on a real store: filters, the situation, and embedders that fail or hang.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use async_trait::async_trait;
 use grov_agent::{

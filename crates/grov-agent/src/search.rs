@@ -33,7 +33,7 @@ pub struct FoundChunk {
     pub text: String,
     /// Where the text is in the document, in bytes.
     pub range: Range<u64>,
-    /// The store's own score: larger is better, comparable within one list only.
+    /// The score: larger is better. Of a vector search the cosine; of a words search comparable within one list only.
     pub score: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct FoundChunk {
 pub struct FoundItem {
     /// The item.
     pub item: MemoryItem,
-    /// The store's own score: larger is better, comparable within one list only.
+    /// The score: larger is better. Of a vector search the cosine; of a words search comparable within one list only.
     pub score: f64,
 }
 
