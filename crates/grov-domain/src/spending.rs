@@ -53,12 +53,14 @@ pub enum Purpose {
     ForcedRecovery,
     /// Embed texts.
     Embedding,
+    /// A call of an external tool, which the user or an agent started. It has a budget of its own.
+    Tool,
 }
 
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
     ExtractReasoning => "extract_reasoning", CheckDrift => "check_drift",
-    ForcedRecovery => "forced_recovery", Embedding => "embedding",
+    ForcedRecovery => "forced_recovery", Embedding => "embedding", Tool => "tool",
 });
 
 impl Purpose {
@@ -151,7 +153,7 @@ pub struct CallFilter {
 #[async_trait]
 pub trait SpendingStore: Send + Sync {
     /// Reserves `call.cost` if the total cost of calls started at or after `since`, including this one, stays within
-    /// `budget`. Atomic, also between processes.
+    /// `budget`. Calls of external tools and all other calls have separate budgets. Atomic, also between processes.
     async fn reserve(
         &self,
         call: &Redacted<LlmCall>,
@@ -162,7 +164,7 @@ pub trait SpendingStore: Send + Sync {
     async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError>;
     /// Returns calls, oldest first.
     async fn calls(&self, filter: &CallFilter) -> Result<Vec<LlmCall>, StoreError>;
-    /// Returns the amount spent and reserved for calls started at or after `since`.
+    /// Returns the amount spent and reserved for calls started at or after `since`, except those of external tools.
     async fn spent_since(&self, since: OffsetDateTime) -> Result<MicroUsd, StoreError>;
 }
 

@@ -35,7 +35,7 @@ pub use embed::{
     EmbedderProvider, EmbedderSettings, HashEmbedder, HttpEmbedder, StaticEmbedder, StaticModelError,
 };
 pub use judge::ModelJudge;
-pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse, own_listener};
+pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse, ProviderRoute, own_listener};
 pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,
     Provider, SetupError,

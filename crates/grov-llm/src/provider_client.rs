@@ -4,14 +4,40 @@
 use crate::endpoint;
 use crate::model::transport::{self, with_causes};
 use bytes::Bytes;
+use grov_domain::{Clock, SystemClock};
 use grov_redact::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The limit of a response body, in bytes.
+/// The default limit of a response body, in bytes.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How a provider is reached.
+#[derive(Clone, Debug)]
+pub struct ProviderRoute {
+    /// The limit of silence: for the connection, and between two reads of the response.
+    pub timeout: Duration,
+    /// The HTTP proxy; variables such as `HTTPS_PROXY` are not used.
+    pub proxy: Option<String>,
+    /// Grov's own listeners, which are refused as provider and as proxy.
+    pub own_listeners: Vec<SocketAddr>,
+    /// The limit of a response body, in bytes.
+    pub max_response_bytes: usize,
+}
+
+impl ProviderRoute {
+    /// A direct connection with this limit of silence.
+    pub fn direct(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            proxy: None,
+            own_listeners: Vec::new(),
+            max_response_bytes: MAX_RESPONSE_BYTES,
+        }
+    }
+}
 
 /// A client of one provider. It follows no redirects, so that a key never reaches another host.
 pub struct ProviderClient {
@@ -19,6 +45,7 @@ pub struct ProviderClient {
     base: String,
     headers: HeaderMap,
     timeout: Duration,
+    max_response_bytes: usize,
 }
 
 /// A response whose body is read in parts.
@@ -26,6 +53,7 @@ pub struct ProviderResponse {
     response: Response,
     read: usize,
     timeout: Duration,
+    max_response_bytes: usize,
 }
 
 /// Why a call has no complete response.
@@ -58,6 +86,20 @@ impl ProviderClient {
         headers: &[(&'static str, Secret)],
         timeout: Duration,
     ) -> Result<Self, ProviderCallError> {
+        Self::by_route(base, headers, ProviderRoute::direct(timeout)).await
+    }
+
+    /// A client of the server at `base`, reached by `route`. `headers` are sent with every request.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProviderClient::new`], and if the server or the proxy is one of Grov's own listeners.
+    pub async fn by_route(
+        base: &str,
+        headers: &[(&'static str, Secret)],
+        route: ProviderRoute,
+    ) -> Result<Self, ProviderCallError> {
+        let timeout = route.timeout;
         let setup = |reason: &dyn std::fmt::Display| ProviderCallError::Setup(reason.to_string());
         let url = Url::parse(base).map_err(|error| setup(&format_args!("the URL is invalid: {error}")))?;
         let mut map = HeaderMap::new();
@@ -67,11 +109,27 @@ impl ProviderClient {
             value.set_sensitive(true);
             map.insert(HeaderName::from_static(name), value);
         }
-        let client = transport::builder(url.scheme() == "https")
+        let proxy = route.proxy.as_deref().map(endpoint::proxy).transpose();
+        let proxy = proxy.map_err(|error| setup(&error))?;
+        for url in std::iter::once(&url).chain(&proxy) {
+            if let Some(listener) = endpoint::resolves_to_own(url, &route.own_listeners).await {
+                return Err(setup(&format_args!(
+                    "the address is Grov's own listener {listener}, so calls would come back to it"
+                )));
+            }
+        }
+        let is_secure = |url: &Url| url.scheme() == "https";
+        let mut builder = transport::builder(is_secure(&url) || proxy.as_ref().is_some_and(is_secure))
             .await
             .map_err(|error| setup(&error))?
             .connect_timeout(timeout)
-            .read_timeout(timeout)
+            .read_timeout(timeout);
+        if let Some(proxy) = proxy {
+            let proxy =
+                reqwest::Proxy::all(proxy).map_err(|error| setup(&with_causes(&error.without_url())))?;
+            builder = builder.proxy(proxy);
+        }
+        let client = builder
             .build()
             .map_err(|error| setup(&with_causes(&error.without_url())))?;
         Ok(Self {
@@ -79,6 +137,7 @@ impl ProviderClient {
             base: base.trim_end_matches('/').to_owned(),
             headers: map,
             timeout,
+            max_response_bytes: route.max_response_bytes,
         })
     }
 
@@ -131,6 +190,7 @@ impl ProviderClient {
             response,
             read: 0,
             timeout: self.timeout,
+            max_response_bytes: self.max_response_bytes,
         })
     }
 }
@@ -139,6 +199,17 @@ impl ProviderResponse {
     /// The status.
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
+    }
+
+    /// The server's `retry-after`.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = self.response.headers().get("retry-after")?.to_str().ok()?;
+        transport::retry_after(text, SystemClock.now())
+    }
+
+    /// The length of the body, if the server says it.
+    pub fn length(&self) -> Option<u64> {
+        self.response.content_length()
     }
 
     /// The value of `content-type`.
@@ -150,14 +221,14 @@ impl ProviderResponse {
     ///
     /// # Errors
     ///
-    /// If the body breaks off, is silent for too long, or is longer than 16 MiB.
+    /// If the body breaks off, is silent for too long, or is longer than the limit.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderCallError> {
         let timeout = self.timeout;
         let chunk = self.response.chunk().await;
         let chunk = chunk.map_err(|error| call_error(error, timeout))?;
         self.read += chunk.as_ref().map_or(0, Bytes::len);
-        if self.read > MAX_RESPONSE_BYTES {
-            let reason = format!("it is longer than {MAX_RESPONSE_BYTES} bytes");
+        if self.read > self.max_response_bytes {
+            let reason = format!("it is longer than {} bytes", self.max_response_bytes);
             return Err(ProviderCallError::Broken(reason));
         }
         Ok(chunk)

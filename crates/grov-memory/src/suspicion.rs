@@ -127,6 +127,19 @@ pub fn suspicions(task: &Task) -> Vec<Suspicion> {
         .collect()
 }
 
+/// The suspicions in a text from outside: the first of each kind, in its first 64 KiB. The field is `place`.
+pub fn suspicions_in(place: &str, text: &str) -> Vec<Suspicion> {
+    let text = &text[..text.floor_char_boundary(MAX_CHECKED_BYTES)];
+    let found = found_in(&[text]).into_iter();
+    found
+        .map(|(_, kind, at)| Suspicion {
+            field: place.to_owned(),
+            excerpt: excerpt(text, at),
+            kind,
+        })
+        .collect()
+}
+
 /// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes, unless [`screened`] did.
 pub(crate) fn is_withheld(task: &Task) -> bool {
     if screening::is_screened(task) {

@@ -18,6 +18,7 @@ mod providers;
 mod settings;
 mod tasks;
 mod url;
+mod variables;
 
 pub use environment::Environment;
 pub use home::{Home, HomeError, create_private, write_private};
@@ -28,7 +29,8 @@ pub use settings::{
     ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings, EmbeddingProvider,
     EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
     Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, RouteSettings,
-    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, UserMode, Value, Warning,
+    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, ToolSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError, without_credentials};
+pub use variables::Variables;

@@ -25,7 +25,7 @@ pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
 pub use table::{
     ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, ProxySettings,
-    RouteSettings, StoreSettings, TaskSettings,
+    RouteSettings, StoreSettings, TaskSettings, ToolSettings,
 };
 pub use types::{AgentEmbedding, ChatProvider, GuardMode, HeaderPolicy, UserMode};
 pub use value::{InvalidValue, Kind, Value};
@@ -162,6 +162,11 @@ impl Settings {
     /// Settings of tasks.
     pub fn tasks(&self) -> &TaskSettings {
         &self.sections.tasks
+    }
+
+    /// Settings of external tools.
+    pub fn tools(&self) -> &ToolSettings {
+        &self.sections.tools
     }
 
     /// Settings of Grov's own model calls.

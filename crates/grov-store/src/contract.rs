@@ -116,6 +116,7 @@ macro_rules! contract_tests {
             call_is_loaded_as_settled
             calls_are_listed_oldest_first
             reservation_stays_within_the_budget
+            tools_have_a_budget_of_their_own
             repeated_reservation_changes_nothing
             huge_costs_do_not_overflow_the_ledger
             concurrent_reservations_stay_within_the_budget

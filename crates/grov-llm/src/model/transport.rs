@@ -253,7 +253,7 @@ impl Reply {
 }
 
 /// `Retry-After`: seconds or a date.
-fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
+pub(crate) fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));
     }

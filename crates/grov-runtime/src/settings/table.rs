@@ -365,6 +365,16 @@ settings! {
             ["GROV_TASKS_ABANDON_AFTER"];
     }
 
+    /// Settings of external tools.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ToolSettings tools {
+        /// Budget for external tools per UTC day in US dollars; 0 = only calls with --yes
+        daily_budget_micro_usd: u64 = "tools.daily_budget_usd", Kind::Dollars { max: 10_000 }, "5.00",
+            ["GROV_TOOLS_DAILY_BUDGET_USD"];
+        /// Projects whose own tools in .claude/envoy/tools may be used, as absolute paths
+        trusted_projects: Vec<String> = "tools.trusted_projects", Kind::List, "", ["GROV_TOOLS_TRUSTED_PROJECTS"];
+    }
+
     /// How the user is recorded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct UserSettings user {

@@ -52,7 +52,8 @@ pub async fn call_is_loaded_as_settled(store: Arc<dyn Store>) {
         settled.push(end);
         assert_eq!(all(&store).await, settled);
     }
-    let spent = MicroUsd(100 * settled.len() as u64);
+    // External tools are counted apart.
+    let spent = MicroUsd(100 * (settled.len() as u64 - 1));
     assert_eq!(store.spent_since(at(0)).await.unwrap(), spent);
     let unreserved = call("unreserved", 100);
     store.settle(&Redacted::of(&unreserved)).await.unwrap();
@@ -100,6 +101,33 @@ pub async fn calls_are_listed_oldest_first(store: Arc<dyn Store>) {
     assert_eq!(ids(all_at_once).await, ["c3"]);
     assert_eq!(store.spent_since(at(3)).await.unwrap(), MicroUsd(2400));
     assert_eq!(store.spent_since(at(5)).await.unwrap(), MicroUsd(0));
+}
+
+/// External tools and all other calls have separate budgets.
+pub async fn tools_have_a_budget_of_their_own(store: Arc<dyn Store>) {
+    let reserve = async |id: &str, purpose, cost| {
+        let call = LlmCall {
+            purpose,
+            ..reservation(id, 10, cost)
+        };
+        let reserved = store.reserve(&Redacted::of(&call), BUDGET, at(0)).await;
+        reserved.unwrap()
+    };
+    assert_eq!(
+        reserve("judge", Purpose::CheckDrift, 4000).await,
+        Reservation::Granted
+    );
+    assert_eq!(reserve("tool", Purpose::Tool, 5000).await, Reservation::Granted);
+    let spent = MicroUsd(5000);
+    assert_eq!(
+        reserve("more", Purpose::Tool, 1).await,
+        Reservation::Refused { spent }
+    );
+    assert_eq!(
+        reserve("last", Purpose::Embedding, 1000).await,
+        Reservation::Granted
+    );
+    assert_eq!(store.spent_since(at(0)).await.unwrap(), MicroUsd(5000));
 }
 
 /// Spent and reserved amounts count alike. A refused reservation is not stored.

@@ -6,7 +6,7 @@ use super::select::Select;
 use super::session_changes::bounded;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
-use grov_domain::{CallFilter, LlmCall, MicroUsd, Redacted, Reservation, SpendingStore, TokenUsage};
+use grov_domain::{CallFilter, LlmCall, MicroUsd, Purpose, Redacted, Reservation, SpendingStore, TokenUsage};
 use sqlx::sqlite::SqliteRow;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -15,8 +15,9 @@ use time::OffsetDateTime;
 /// dollars.
 pub(super) const MAX_COST: u64 = 1_000_000_000_000;
 
-/// The amount spent and reserved since a time, except for one call.
-const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls WHERE at >= ? AND id <> ?";
+/// The amount spent and reserved since a time, except for one call: on external tools, or on everything else.
+const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls \
+     WHERE at >= ? AND id <> ? AND (purpose = 'tool') = ?";
 
 // A recorded call is not reserved again.
 insert! {
@@ -44,7 +45,9 @@ impl SpendingStore for SqliteStore {
     ) -> Result<Reservation, StoreError> {
         let mut transaction = self.begin().await?;
         // A repeated reservation does not count itself.
-        let spent = transaction.value(SPENT, params![since, call.id]).await?;
+        let spent = transaction
+            .value(SPENT, params![since, call.id, call.purpose == Purpose::Tool])
+            .await?;
         let spent: MicroUsd = spent.unwrap_or_default();
         if spent.plus(call.cost) > budget {
             transaction.roll_back().await?;
@@ -74,7 +77,7 @@ impl SpendingStore for SqliteStore {
 
     async fn spent_since(&self, since: OffsetDateTime) -> Result<MicroUsd, StoreError> {
         let mut connection = self.connection().await?;
-        let spent = connection.value(SPENT, params![since, ""]).await?;
+        let spent = connection.value(SPENT, params![since, "", false]).await?;
         Ok(spent.unwrap_or_default())
     }
 }

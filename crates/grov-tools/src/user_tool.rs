@@ -1,0 +1,322 @@
+//! Tools of the user's own, declared in TOML files.
+
+use crate::tool::{Action, Argument, Key, Kind, Price, Risk, Tool};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// What a tool of the user runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UserAction {
+    /// A program with arguments, without a shell. It gets the input as JSON on standard input.
+    Command(Vec<String>),
+    /// An HTTP request with the input as JSON.
+    Http {
+        /// The address.
+        url: String,
+        /// `GET` sends the input as query parameters, `POST` as a body.
+        method: String,
+    },
+}
+
+/// Why a file declares no tool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UserToolError {
+    /// It is no TOML, or a field is missing or has the wrong type.
+    #[error("it does not declare a tool: {0}")]
+    Toml(String),
+    /// A field has a value that is not allowed.
+    #[error("{0}")]
+    Field(String),
+    /// The name is taken.
+    #[error("there is already a command `{0}`; choose another group or name")]
+    Taken(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    group: String,
+    name: String,
+    description: String,
+    #[serde(default)]
+    when_to_use: String,
+    key: Option<String>,
+    #[serde(default)]
+    price_usd: f64,
+    risk: Option<String>,
+    command: Option<Vec<String>>,
+    http: Option<Http>,
+    #[serde(default)]
+    input: Option<Value>,
+    #[serde(default)]
+    output: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Http {
+    url: String,
+    #[serde(default = "post")]
+    method: String,
+}
+
+fn post() -> String {
+    "POST".to_owned()
+}
+
+/// Reads the declaration of a tool.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn parse_user_tool(text: &str) -> Result<Tool, UserToolError> {
+    let file: File =
+        toml::from_str(text).map_err(|error| UserToolError::Toml(error.to_string().trim().to_owned()))?;
+    let field = |message: String| UserToolError::Field(message);
+    for (what, word) in [("group", &file.group), ("name", &file.name)] {
+        if !is_word(word) {
+            return Err(field(format!(
+                "`{what}` is {word:?}; it must consist of lower-case letters, digits and `-`, and start with a letter"
+            )));
+        }
+    }
+    if let Some(key) = &file.key
+        && !(key
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+            && !key.is_empty())
+    {
+        return Err(field(
+            "`key` must be the name of an environment variable such as SERVICE_API_KEY, not the key itself"
+                .to_owned(),
+        ));
+    }
+    if !(0.0..=1000.0).contains(&file.price_usd) {
+        return Err(field("`price_usd` must be a number from 0 to 1000".to_owned()));
+    }
+    let (action, risk) = match (file.command, file.http) {
+        (Some(command), None) if command.first().is_some_and(|program| !program.is_empty()) => {
+            (UserAction::Command(command), Risk::RunsProgram)
+        }
+        (None, Some(Http { url, method })) => {
+            if !(url.starts_with("https://") || url.starts_with("http://")) {
+                return Err(field(format!(
+                    "`http.url` is {url:?}; it must start with https:// or http://"
+                )));
+            }
+            if !["GET", "POST"].contains(&method.as_str()) {
+                return Err(field(format!(
+                    "`http.method` is {method:?}; it must be GET or POST"
+                )));
+            }
+            (UserAction::Http { url, method }, Risk::Web)
+        }
+        (Some(_), None) => return Err(field("`command` is empty".to_owned())),
+        _ => return Err(field("declare either `command` or `[http]`".to_owned())),
+    };
+    let risk = match file.risk.as_deref() {
+        None => risk,
+        Some("web" | "low") => Risk::Web,
+        Some("sends_files" | "medium") => Risk::SendsFiles,
+        Some("runs_program" | "high") => Risk::RunsProgram,
+        Some(other) => {
+            return Err(field(format!(
+                "`risk` is {other:?}; it must be web, sends_files or runs_program (low, medium or high)"
+            )));
+        }
+    };
+    Ok(Tool {
+        arguments: arguments(file.input.as_ref())?,
+        group: file.group.into(),
+        name: file.name.into(),
+        description: file.description.trim_end_matches('.').to_owned().into(),
+        when_to_use: file.when_to_use.into(),
+        output: file
+            .output
+            .unwrap_or_else(|| json!({"type": "object", "properties": {}, "required": []})),
+        key: file.key.map(|variable| Key {
+            variable: variable.into(),
+            source: "the user's own tool".into(),
+        }),
+        price: Price {
+            usual_usd: file.price_usd,
+            basis: format!("{} USD per call", file.price_usd).into(),
+        },
+        risk,
+        action: Action::User(action),
+    })
+}
+
+fn is_word(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.len() <= 40
+        && word
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// The arguments of a JSON Schema: required properties have no name in the command line, in the order of `required`.
+fn arguments(schema: Option<&Value>) -> Result<Vec<Argument>, UserToolError> {
+    let Some(schema) = schema else {
+        return Ok(Vec::new());
+    };
+    let none = Map::new();
+    let properties = match schema.get("properties") {
+        Some(properties) => properties
+            .as_object()
+            .ok_or_else(|| UserToolError::Field("`input.properties` is no table".to_owned()))?,
+        None => &none,
+    };
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if let Some(name) = required.iter().find(|name| !properties.contains_key(**name)) {
+        return Err(UserToolError::Field(format!(
+            "`input.required` names {name:?}, which is not in `input.properties`"
+        )));
+    }
+    let optional = properties
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !required.contains(name));
+    let ordered = required.iter().copied().chain(optional);
+    ordered
+        .map(|name| {
+            let property = &properties[name];
+            let option = name.replace('_', "-");
+            let is_common = crate::COMMON_ARGUMENTS.iter().any(|common| common.name == option);
+            if !is_word(&option) || is_common {
+                return Err(UserToolError::Field(format!(
+                    "`input.properties` has the name {name:?}, which cannot be an option"
+                )));
+            }
+            Ok(Argument {
+                name: option.into(),
+                kind: kind(name, property)?,
+                is_positional: required.contains(&name),
+                is_required: required.contains(&name),
+                help: property["description"].as_str().unwrap_or(name).to_owned().into(),
+            })
+        })
+        .collect()
+}
+
+fn kind(name: &str, property: &Value) -> Result<Kind, UserToolError> {
+    let words: Option<Vec<_>> = property["enum"].as_array().map(|words| {
+        let words = words.iter().filter_map(Value::as_str);
+        words.map(|word| word.to_owned().into()).collect()
+    });
+    Ok(match (property["type"].as_str(), words) {
+        (Some("string") | None, Some(words)) if !words.is_empty() => Kind::Choice(words),
+        (Some("string"), _) => Kind::Text,
+        (Some("boolean"), _) => Kind::Flag,
+        (Some("integer"), _) => Kind::Integer {
+            min: property["minimum"].as_i64().unwrap_or(i64::MIN),
+            max: property["maximum"].as_i64().unwrap_or(i64::MAX),
+        },
+        (Some("number"), _) => Kind::Number {
+            min: property["minimum"].as_f64().unwrap_or(f64::MIN),
+            max: property["maximum"].as_f64().unwrap_or(f64::MAX),
+        },
+        // A count of items fits.
+        (Some("array"), _) => Kind::List(property["maxItems"].as_u64().map(|most| most as usize)),
+        (other, _) => {
+            return Err(UserToolError::Field(format!(
+                "`input.properties.{name}` has the type {}; string, boolean, integer, number and array are possible",
+                other.unwrap_or("none")
+            )));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDCOUNT: &str = r#"
+group = "local"
+name = "wordcount"
+description = "Counts words."
+when_to_use = "How long is a text?"
+key = "WORDS_KEY"
+price_usd = 0.001
+risk = "low"
+command = ["wc", "-w"]
+
+[input]
+type = "object"
+required = ["text"]
+[input.properties.text]
+type = "string"
+description = "The text"
+[input.properties.max_lines]
+type = "integer"
+minimum = 1
+"#;
+
+    #[test]
+    fn a_command_is_read() {
+        let tool = parse_user_tool(WORDCOUNT).unwrap();
+        assert_eq!(tool.command(), "local wordcount");
+        assert_eq!(tool.arguments[0].usage(), "<text>");
+        assert_eq!(tool.arguments[1].usage(), "--max-lines <n>");
+        assert_eq!(
+            tool.action,
+            Action::User(UserAction::Command(vec!["wc".to_owned(), "-w".to_owned()]))
+        );
+        let mut registry = crate::Registry::built_in();
+        registry.add(tool.clone()).unwrap();
+        assert!(crate::docs::catalogue(&registry).contains("local wordcount"));
+        assert!(crate::docs::snippet(&tool).contains("--max-lines"));
+        assert!(matches!(registry.add(tool), Err(UserToolError::Taken(_))));
+    }
+
+    #[test]
+    fn an_http_call_is_read() {
+        let text = "group='my'\nname='api'\ndescription='d'\n[http]\nurl='https://a/b'\nmethod='GET'\n";
+        let tool = parse_user_tool(text).unwrap();
+        assert!(matches!(tool.action, Action::User(UserAction::Http { .. })));
+    }
+
+    #[test]
+    fn broken_declarations_say_what_is_wrong() {
+        for (text, reason) in [
+            ("group=", "TOML"),
+            ("group='a'\nname='b'", "description"),
+            ("group='A'\nname='b'\ndescription='d'\ncommand=['x']", "group"),
+            ("group='a'\nname='b'\ndescription='d'", "command"),
+            ("group='a'\nname='b'\ndescription='d'\ncommand=[]", "empty"),
+            (
+                "group='a'\nname='b'\ndescription='d'\ncommand=['x']\nkey='sk-123'",
+                "variable",
+            ),
+            (
+                "group='a'\nname='b'\ndescription='d'\n[http]\nurl='ftp://x'",
+                "http.url",
+            ),
+            (
+                "group='a'\nname='b'\ndescription='d'\ncommand=['x']\n[input]\nrequired=['y']",
+                "required",
+            ),
+            (
+                "group='a'\nname='b'\ndescription='d'\ncommand=['x']\n[input.properties.fresh]\ntype='string'",
+                "fresh",
+            ),
+        ] {
+            let error = parse_user_tool(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn built_in_commands_cannot_be_replaced() {
+        let mut registry = crate::Registry::built_in();
+        for (group, name) in [("tavily", "search"), ("info", "x"), ("plans", "list")] {
+            let text = format!("group='{group}'\nname='{name}'\ndescription='d'\ncommand=['x']");
+            assert!(registry.add(parse_user_tool(&text).unwrap()).is_err(), "{group}");
+        }
+    }
+}
