@@ -9,6 +9,8 @@ fn main() {
     // linked as a position-independent executable.
     if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu" {
         println!("cargo::rustc-link-arg-bin=grov=-no-pie");
+        println!("cargo::rustc-link-arg-bin=envoy=-no-pie");
     }
     link::configure("grov");
+    link::configure("envoy");
 }

@@ -118,6 +118,13 @@ pub(crate) enum Command {
     },
     /// Route agents to other models: set up providers, check them, explain routes
     Route(RouteArguments),
+    /// External tools for agents: research, web search, second opinions, reviews; the same as `envoy`
+    #[command(disable_help_flag = true)]
+    Tools {
+        /// The command of `envoy` with its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        arguments: Vec<OsString>,
+    },
     /// Stop adding text to prompts, for this project or one session
     Off(SwitchArguments),
     /// Add text to prompts again

@@ -18,6 +18,7 @@ mod statusline;
 mod steps;
 mod store;
 mod switch;
+mod tools;
 mod usage;
 
 use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
@@ -45,6 +46,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Memory { command } => memory::run(&context()?, command),
         Command::Plans { command } => plans::run(common, context, &command),
         Command::Route(arguments) => route::run(&context()?, &arguments),
+        Command::Tools { arguments } => tools::run(common, &arguments),
         Command::Off(arguments) => switch::run(&context()?, &arguments, false),
         Command::On(arguments) => switch::run(&context()?, &arguments, true),
         Command::Store { command } => match command {

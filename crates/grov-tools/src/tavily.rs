@@ -6,6 +6,7 @@ use grov_domain::MicroUsd;
 use grov_redact::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::io::Read;
 
 /// The address of the API.
 pub const BASE_URL: &str = "https://api.tavily.com";
@@ -219,12 +220,12 @@ pub fn read_search(input: &SearchInput, body: &[u8]) -> Result<Answer, ToolError
     Ok(answer)
 }
 
-/// Reads the response of `extract`.
+/// Reads the response of `extract`. It may have 40 megabytes, so it is read as it arrives.
 ///
 /// # Errors
 ///
 /// If it is no extract response.
-pub fn read_extract(input: &ExtractInput, body: &[u8]) -> Result<Answer, ToolError> {
+pub fn read_extract(input: &ExtractInput, body: impl Read) -> Result<Answer, ToolError> {
     #[derive(Deserialize)]
     struct Response {
         results: Vec<Page>,
@@ -249,7 +250,7 @@ pub fn read_extract(input: &ExtractInput, body: &[u8]) -> Result<Answer, ToolErr
         #[serde(default)]
         error: Option<String>,
     }
-    let response: Response = serde_json::from_slice(body).map_err(|error| no_json("Tavily", &error))?;
+    let response: Response = serde_json::from_reader(body).map_err(|error| no_json("Tavily", &error))?;
     let (count, failed_count) = (response.results.len(), response.failed_results.len());
     let results = response.results.into_iter().map(|page| {
         let images = page.images.unwrap_or_default();
@@ -311,7 +312,7 @@ mod tests {
         );
 
         let body = br#"{"results":[{"url":"https://a","raw_content":"x","images":["i"]}],"failed_results":[{"url":"https://b","error":"404"}],"response_time":2.5,"usage":{"credits":2}}"#;
-        let answer = read_extract(&ExtractInput::default(), body).unwrap();
+        let answer = read_extract(&ExtractInput::default(), &body[..]).unwrap();
         assert_eq!(schema::mismatch(&output("extract"), &answer.data), None);
         assert_eq!(
             answer.data["failed_results"],

@@ -80,12 +80,11 @@ pub fn parse_user_tool(text: &str) -> Result<Tool, UserToolError> {
             )));
         }
     }
-    if let Some(key) = &file.key
-        && !(key
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-            && !key.is_empty())
-    {
+    let is_variable = |key: &str| {
+        let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        !key.is_empty() && key.bytes().all(is_part)
+    };
+    if file.key.as_deref().is_some_and(|key| !is_variable(key)) {
         return Err(field(
             "`key` must be the name of an environment variable such as SERVICE_API_KEY, not the key itself"
                 .to_owned(),

@@ -22,6 +22,8 @@ enum Layer {
     Query,
     /// The requests of the agent service's clients.
     ServiceEdge,
+    /// Runs external tools with the effects of other crates.
+    Tools,
     /// Answers hooks, for the programs that run them.
     HookPath,
     /// Wires the others together and has an exit code.
@@ -208,6 +210,28 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire", "grov-store", "grov-llm"],
     },
     Crate {
+        name: "grov-tools",
+        layer: Layer::Pure,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-session",
+        ],
+    },
+    Crate {
+        name: "grov-tools-run",
+        layer: Layer::Tools,
+        must_not_use: &[
+            "grov-store",
+            "grov-wire",
+            "grov-actions",
+            "grov-session",
+            "grov-project",
+        ],
+    },
+    Crate {
         name: "grov-proxyd",
         layer: Layer::Binary,
         must_not_use: &["grov-sim", "grov-hooks"],
@@ -329,7 +353,7 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
                 || (from.layer, to.layer) == (Layer::ProxyEdge, Layer::Proxy)
         }
         Layer::Proxy => to.name == "grov-wire",
-        Layer::Query => matches!(to.layer, Layer::Pure | Layer::Effects),
+        Layer::Query | Layer::Tools => matches!(to.layer, Layer::Pure | Layer::Effects),
         Layer::HookPath => matches!(
             to.layer,
             Layer::Pure | Layer::Effects | Layer::HookEdge | Layer::Query
@@ -432,6 +456,10 @@ mod tests {
             ("grov-drift", "grov-plans"),
             ("grov-query", "grov-memory"),
             ("grov-cli", "grov-query"),
+            ("grov-tools", "grov-route"),
+            ("grov-tools-run", "grov-llm"),
+            ("grov-tools-run", "grov-plans"),
+            ("grov-cli", "grov-tools-run"),
             ("grov-proxyd", "grov-drift"),
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
@@ -485,6 +513,10 @@ mod tests {
             ("grov-query", "grov-store"),
             ("grov-query", "grov-llm"),
             ("grov-proxy-core", "grov-drift"),
+            ("grov-tools", "grov-llm"),
+            ("grov-tools-run", "grov-store"),
+            ("grov-tools-run", "grov-hooks"),
+            ("grov-drift", "grov-tools-run"),
             ("grov-proxyd", "grov-sim"),
             ("grov-proxyd", "grov-hooks"),
             ("grov-proxyd", "grov-tests"),

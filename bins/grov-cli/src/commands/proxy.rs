@@ -4,7 +4,7 @@ use crate::arguments::{Common, ProxyArguments};
 use crate::daemon_health::{self, ProxyView};
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::output::{Outcome, Style, Terminal, note};
-use crate::programs::{in_path, is_executable};
+use crate::programs::beside_or_in_path;
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, create_private, daemon};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -95,19 +95,10 @@ fn daemon_arguments(home: &Home, arguments: &ProxyArguments) -> Vec<OsString> {
 
 /// The daemon's program: next to this one, else in `PATH`.
 fn find_program(environment: &Environment) -> Result<PathBuf, Failure> {
-    let own = std::env::current_exe().ok();
-    let resolved = own.as_deref().and_then(|path| path.canonicalize().ok());
-    let mut candidates = own
-        .iter()
-        .chain(&resolved)
-        .map(|path| path.with_file_name(PROGRAM));
-    candidates
-        .find(|path| is_executable(path))
-        .or_else(|| in_path(PROGRAM, environment).next())
-        .ok_or_else(|| {
-            Failure::error("proxy", format!("{PROGRAM} is neither next to grov nor in PATH"))
-                .hint("install it next to grov, or add its directory to PATH")
-        })
+    beside_or_in_path(PROGRAM, environment).ok_or_else(|| {
+        Failure::error("proxy", format!("{PROGRAM} is neither next to grov nor in PATH"))
+            .hint("install it next to grov, or add its directory to PATH")
+    })
 }
 
 /// The running daemon, and whether this command started it.

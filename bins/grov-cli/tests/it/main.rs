@@ -21,3 +21,4 @@ mod spending;
 mod statusline;
 mod stored;
 mod switches;
+mod tools;

@@ -1,0 +1,249 @@
+//! Keys and addresses of providers, from variables.
+
+use crate::Surroundings;
+use grov_redact::Secret;
+use grov_tools::model::{Api, Model};
+use grov_tools::{ErrorKind, Key, ToolError};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// The time limit of the command that prints a token.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(20);
+const TOKEN_COMMAND: &str = "gcloud auth print-access-token";
+
+/// A key, or the error that names its variable and file.
+pub(crate) fn key(around: &Surroundings, key: &Key) -> Result<Secret, ToolError> {
+    around.variables.secret(&key.variable).ok_or_else(|| {
+        ToolError::new(
+            ErrorKind::NoKey,
+            format!("{} is not set, so the tool cannot be used", key.variable),
+        )
+        .hint(format!(
+            "set it in the environment, or add the line {}=… to {}; get one at {}",
+            key.variable,
+            around.variables.path().display(),
+            key.source
+        ))
+    })
+}
+
+/// The base address of a provider: its variable, else the default. Only the user's own variables count.
+pub(crate) fn base(around: &Surroundings, variable: &str, default: &str) -> Result<String, ToolError> {
+    let Some(text) = around.variables.get(variable) else {
+        return Ok(default.to_owned());
+    };
+    match grov_runtime::Url::parse(text.trim().trim_end_matches('/')) {
+        Ok(url) => Ok(url.as_str().to_owned()),
+        Err(error) => Err(ToolError::new(
+            ErrorKind::Configuration,
+            format!("{variable} is no base address: {error}"),
+        )
+        .hint(format!("set it to an address such as {default}, or unset it"))),
+    }
+}
+
+/// The model of `--provider` and `--model`, and its address.
+pub(crate) async fn model(
+    around: &Surroundings,
+    provider: Option<&str>,
+    name: Option<&str>,
+    tool_key: Option<&Key>,
+    needs_key: bool,
+) -> Result<(Model, String), ToolError> {
+    let chosen = provider
+        .or(around.variables.get("ENVOY_PROVIDER"))
+        .unwrap_or("gemini");
+    let chosen = chosen.trim().to_ascii_lowercase();
+    match chosen.as_str() {
+        "gemini" | "vertex" | "google" => gemini(around, name, tool_key, needs_key).await,
+        "anthropic" => {
+            let model = name.unwrap_or("claude-sonnet-5-5");
+            let base = anthropic_base(around)?;
+            named(around, "ANTHROPIC", Api::Anthropic, model, base, needs_key)
+        }
+        other => {
+            let prefix: String = other
+                .chars()
+                .map(|c| {
+                    if c.is_ascii_alphanumeric() {
+                        c.to_ascii_uppercase()
+                    } else {
+                        '_'
+                    }
+                })
+                .collect();
+            let default = Api::OpenAi.base_url();
+            let variable = format!("{prefix}_BASE_URL");
+            if other != "openai" && around.variables.get(&variable).is_none() {
+                return Err(ToolError::usage(format!(
+                    "there is no provider `{other}`: use gemini, anthropic or openai, or set {variable} to an OpenAI-compatible server"
+                )));
+            }
+            let base = base(around, &variable, &default)?;
+            let model = name.or(around.variables.get(&format!("{prefix}_MODEL")));
+            let model = match (model, other) {
+                (Some(model), _) => model,
+                (None, "openai") if base == default => "gpt-5",
+                // Servers with one model accept any name.
+                (None, _) if is_local(&base) => "default",
+                (None, _) => {
+                    return Err(ToolError::usage(format!(
+                        "`{other}` needs a model: name one with --model or {prefix}_MODEL"
+                    )));
+                }
+            };
+            named(around, &prefix, Api::OpenAi, model, base, needs_key)
+        }
+    }
+}
+
+/// Inside an agent the variable may name Grov's own listener. Then the user's file counts, else the provider itself.
+fn anthropic_base(around: &Surroundings) -> Result<String, ToolError> {
+    const VARIABLE: &str = "ANTHROPIC_BASE_URL";
+    let default = Api::Anthropic.base_url();
+    let is_own = |text: &str| {
+        grov_runtime::Url::parse(text).is_ok_and(|url| {
+            url.is_loopback() && around.own_listeners.iter().any(|own| own.port() == url.port())
+        })
+    };
+    match around.variables.in_environment(VARIABLE) {
+        Some(text) if is_own(text) => Ok(around.variables.in_file(VARIABLE).map_or(default, str::to_owned)),
+        _ => base(around, VARIABLE, &default),
+    }
+}
+
+fn is_local(base: &str) -> bool {
+    grov_runtime::Url::parse(base).is_ok_and(|url| url.is_loopback())
+}
+
+fn named(
+    around: &Surroundings,
+    prefix: &str,
+    api: Api,
+    model: &str,
+    base: String,
+    needs_key: bool,
+) -> Result<(Model, String), ToolError> {
+    let is_local = is_local(&base);
+    let variable = format!("{prefix}_API_KEY");
+    let found = around.variables.secret(&variable);
+    if found.is_none() && needs_key && !is_local {
+        let wanted = Key {
+            variable: variable.into(),
+            source: "the provider".into(),
+        };
+        return Err(key(around, &wanted)
+            .err()
+            .unwrap_or_else(|| ToolError::usage("no key")));
+    }
+    let model = Model {
+        api,
+        name: model.to_owned(),
+        key: found,
+        is_local,
+    };
+    Ok((model, base))
+}
+
+/// Express mode with `VERTEX_API_KEY`, else Vertex AI with `VERTEX_PROJECT` and a token, else AI Studio.
+async fn gemini(
+    around: &Surroundings,
+    name: Option<&str>,
+    tool_key: Option<&Key>,
+    needs_key: bool,
+) -> Result<(Model, String), ToolError> {
+    let variables = &around.variables;
+    let name = name.or(variables.get("VERTEX_MODEL")).unwrap_or("gemini-2.5-pro");
+    if !name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-._@".contains(c))
+        || name.is_empty()
+    {
+        return Err(ToolError::usage(format!("{name:?} is no name of a model")));
+    }
+    let studio = variables
+        .secret("GOOGLE_API_KEY")
+        .or_else(|| variables.secret("GEMINI_API_KEY"));
+    let (api, found) = if let Some(found) = variables.secret("VERTEX_API_KEY") {
+        (Api::GeminiExpress, Some(found))
+    } else if let Some(project) = variables
+        .get("VERTEX_PROJECT")
+        .or(variables.get("GOOGLE_CLOUD_PROJECT").filter(|_| studio.is_none()))
+    {
+        let location = variables
+            .get("VERTEX_LOCATION")
+            .or(variables.get("GOOGLE_CLOUD_LOCATION"))
+            .unwrap_or("global");
+        for part in [project, location] {
+            if part.is_empty()
+                || !part
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
+            {
+                return Err(ToolError::new(
+                    ErrorKind::Configuration,
+                    format!("{part:?} is no project or location of Google Cloud"),
+                )
+                .hint("check VERTEX_PROJECT and VERTEX_LOCATION"));
+            }
+        }
+        let api = Api::GeminiVertex {
+            project: project.to_owned(),
+            location: location.to_owned(),
+        };
+        let token = if needs_key {
+            Some(token(around).await?)
+        } else {
+            None
+        };
+        (api, token)
+    } else if studio.is_some() {
+        (Api::GeminiStudio, studio)
+    } else if needs_key {
+        let missing = tool_key.map(|tool_key| key(around, tool_key));
+        return Err(missing
+            .and_then(Result::err)
+            .unwrap_or_else(|| ToolError::new(ErrorKind::NoKey, "VERTEX_API_KEY is not set")));
+    } else {
+        (Api::GeminiExpress, None)
+    };
+    let base = base(around, "VERTEX_BASE_URL", &api.base_url())?;
+    let model = Model {
+        is_local: is_local(&base),
+        api,
+        name: name.to_owned(),
+        key: found,
+    };
+    Ok((model, base))
+}
+
+/// The output of the token command, which runs without a shell.
+async fn token(around: &Surroundings) -> Result<Secret, ToolError> {
+    let text = around
+        .variables
+        .get("VERTEX_TOKEN_COMMAND")
+        .unwrap_or(TOKEN_COMMAND);
+    let failed = |reason: String| {
+        ToolError::new(
+            ErrorKind::NoKey,
+            format!("the command for a Google Cloud token failed: {reason}"),
+        )
+        .hint("run `gcloud auth login`, or set VERTEX_TOKEN_COMMAND or VERTEX_API_KEY")
+    };
+    let words = shlex::split(text).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| failed("VERTEX_TOKEN_COMMAND is no command line".to_owned()))?;
+    let mut command = tokio::process::Command::new(&words[0]);
+    command
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    let output = tokio::time::timeout(TOKEN_TIMEOUT, command.output()).await;
+    let output = output.map_err(|_| failed("it took too long".to_owned()))?;
+    let output = output.map_err(|error| failed(format!("{}: {error}", words[0])))?;
+    let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() || printed.is_empty() || printed.contains(char::is_whitespace) {
+        return Err(failed(format!("{} ({})", words[0], output.status)));
+    }
+    Ok(Secret::new(printed))
+}

@@ -1,0 +1,295 @@
+//! Runs a tool from its arguments to the object that is printed.
+
+use crate::asking::{Asking, Failed};
+use crate::cache::Cache;
+use crate::http::Line;
+use crate::material::Piped;
+use crate::spending::Spending;
+use crate::suspicious::suspicious;
+use crate::user::UserCall;
+use crate::web::Web;
+use crate::{Surroundings, spending};
+use grov_domain::{CallOutcome, MicroUsd};
+use grov_tools::{
+    Action, Answer, Arguments, BuiltIn, Envelope, ErrorKind, HttpCall, Metadata, Risk, Tool, ToolError,
+};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Runs a tool. `cancelled` ends when the user cancels the call.
+pub async fn run(
+    around: &Surroundings,
+    tool: &Tool,
+    arguments: Arguments,
+    piped: Option<Piped>,
+    cancelled: impl Future<Output = ()>,
+) -> Envelope {
+    let begun = Instant::now();
+    let spending = Spending::new(around, arguments.flag("yes"));
+    let mut metadata = Metadata {
+        command: tool.command(),
+        ..Metadata::default()
+    };
+    let work = work(
+        around,
+        tool,
+        &arguments,
+        piped.as_ref(),
+        &spending,
+        &mut metadata.more,
+    );
+    let result = tokio::select! {
+        result = work => result,
+        () = cancelled => {
+            let cost = spending.settle(None, CallOutcome::Failed).await.unwrap_or(MicroUsd(0));
+            metadata.cost_usd = Some(cost);
+            let message = match cost {
+                MicroUsd(0) => "the call was cancelled before anything was sent".to_owned(),
+                cost => format!("the call was cancelled; it may have cost up to {cost}, which counts against today's budget"),
+            };
+            Err(ToolError::new(ErrorKind::Cancelled, message))
+        }
+    };
+    // A duration in milliseconds fits.
+    metadata.duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    match result {
+        Ok(answer) => Envelope::success(answer, metadata),
+        Err(error) => {
+            metadata.cost_usd = metadata.cost_usd.or_else(|| {
+                let cost = metadata.more.remove("cost_of_failure")?.as_u64()?;
+                Some(MicroUsd(cost))
+            });
+            Envelope::error(error, metadata)
+        }
+    }
+}
+
+/// A prepared call of any tool.
+enum Prepared {
+    Web(Web),
+    Asking(Box<Asking>),
+    User(UserCall),
+}
+
+async fn work(
+    around: &Surroundings,
+    tool: &Tool,
+    arguments: &Arguments,
+    piped: Option<&Piped>,
+    spending: &Spending<'_>,
+    more: &mut Map<String, Value>,
+) -> Result<Answer, ToolError> {
+    let timeout = around.timeout()?;
+    let is_shown = arguments.flag("show_request");
+    let prepared = prepare(around, tool, arguments, piped, !is_shown).await?;
+    let mut omitted: Vec<String> = piped.and_then(Piped::omitted).into_iter().collect();
+    omitted.extend(prepared.omitted().iter().cloned());
+    if !omitted.is_empty() {
+        more.insert("omitted".to_owned(), json!(omitted));
+    }
+    if is_shown {
+        return Ok(prepared.shown());
+    }
+    let cache = prepared.cache(around, &tool.slug());
+    if !arguments.flag("fresh")
+        && let Some(answer) = cache.as_ref().and_then(Cache::get)
+    {
+        return Ok(finished(around, tool, &prepared, answer, more));
+    }
+    let most = prepared.most_cost();
+    warn(around, tool, most, more).await;
+    let (provider, model) = prepared.names(tool);
+    spending.reserve(&provider, &model, most).await?;
+    let result = prepared.run(around, timeout).await;
+    let answer = match result {
+        Ok(mut answer) => {
+            answer.cost = spending.settle(answer.cost, CallOutcome::Answered).await;
+            answer
+        }
+        Err(Failed { error, cost }) => {
+            let outcome = match error.kind {
+                ErrorKind::BadAnswer | ErrorKind::EmptyAnswer | ErrorKind::Blocked => CallOutcome::Unusable,
+                _ => CallOutcome::Failed,
+            };
+            let cost = spending.settle(cost, outcome).await;
+            more.extend(cost.map(|cost| ("cost_of_failure".to_owned(), json!(cost.0))));
+            return Err(error);
+        }
+    };
+    if let Some(cache) = cache {
+        cache.put(&answer);
+    }
+    Ok(finished(around, tool, &prepared, answer, more))
+}
+
+async fn prepare(
+    around: &Surroundings,
+    tool: &Tool,
+    arguments: &Arguments,
+    piped: Option<&Piped>,
+    needs_key: bool,
+) -> Result<Prepared, ToolError> {
+    Ok(match &tool.action {
+        Action::User(action) => {
+            let piped = piped.map(|piped| piped.text.as_str());
+            Prepared::User(UserCall::prepare(
+                around, tool, action, arguments, piped, needs_key,
+            )?)
+        }
+        Action::BuiltIn(
+            action @ (BuiltIn::VertexAsk
+            | BuiltIn::VertexValidate
+            | BuiltIn::VertexReview
+            | BuiltIn::VertexArchitect),
+        ) => Prepared::Asking(Box::new(
+            Asking::prepare(around, tool, *action, arguments, piped, needs_key).await?,
+        )),
+        Action::BuiltIn(action) => Prepared::Web(Web::prepare(
+            around,
+            tool,
+            *action,
+            arguments.clone(),
+            piped,
+            needs_key,
+        )?),
+    })
+}
+
+impl Prepared {
+    fn omitted(&self) -> &[String] {
+        match self {
+            Self::Asking(asking) => &asking.omitted,
+            _ => &[],
+        }
+    }
+
+    /// The request that would be sent, without keys.
+    fn shown(&self) -> Answer {
+        let http = |base: &str, call: &HttpCall| {
+            let headers: Vec<&str> = call.headers.iter().map(|(name, _)| *name).collect();
+            json!({
+                "url": format!("{}{}", base.trim_end_matches('/'), call.path),
+                "method": "POST",
+                "headers": headers,
+                "request": call.body,
+            })
+        };
+        let data = match self {
+            Self::Web(web) => http(&web.base, &web.call),
+            Self::Asking(asking) => http(&asking.base, &asking.call()),
+            Self::User(user) => json!({"request": user.shown()}),
+        };
+        Answer {
+            data,
+            cost: Some(MicroUsd(0)),
+            ..Answer::default()
+        }
+    }
+
+    /// The cache; programs of the user have none, because they may do something.
+    fn cache(&self, around: &Surroundings, slug: &str) -> Option<Cache> {
+        match self {
+            Self::Web(web) => Some(Cache::of(around, slug, &web.base, &web.call, &web.options)),
+            Self::Asking(asking) => Some(Cache::of(around, slug, &asking.base, &asking.call(), "")),
+            Self::User(_) => None,
+        }
+    }
+
+    fn most_cost(&self) -> MicroUsd {
+        match self {
+            Self::Web(web) => web.most_cost,
+            Self::Asking(asking) => asking.most_cost(),
+            Self::User(user) => user.most_cost(),
+        }
+    }
+
+    fn names(&self, tool: &Tool) -> (String, String) {
+        match self {
+            Self::Web(web) => (web.provider.to_owned(), web.model.clone()),
+            Self::Asking(asking) => {
+                let provider = match asking.model.api.provider() {
+                    "the model's server" => "openai",
+                    other => other,
+                };
+                (provider.to_owned(), asking.model.name.clone())
+            }
+            Self::User(_) => (tool.group.to_string(), tool.name.to_string()),
+        }
+    }
+
+    async fn run(&self, around: &Surroundings, timeout: Duration) -> Result<Answer, Failed> {
+        let deadline = Some(Instant::now() + timeout);
+        let (provider, base) = match self {
+            Self::Web(web) => (web.provider, web.base.clone()),
+            Self::Asking(asking) => (asking.model.api.provider(), asking.base.clone()),
+            Self::User(user) => (
+                "the tool's server",
+                user.http().map(|(url, _)| url).unwrap_or_default(),
+            ),
+        };
+        (around.progress)(&format!("asking {provider}"));
+        let line = Line {
+            around,
+            provider,
+            base: &base,
+            silence: timeout,
+            deadline: match self {
+                Self::Web(web) if web.is_stream() => None,
+                _ => deadline,
+            },
+        };
+        let failed = |error: ToolError| {
+            let cost = if error.kind.may_have_cost() {
+                None
+            } else {
+                Some(MicroUsd(0))
+            };
+            Failed { error, cost }
+        };
+        match self {
+            Self::Web(web) => web.run(&line).await.map_err(failed),
+            Self::Asking(asking) => asking.run(&line).await,
+            Self::User(user) => user.run(&line).await.map_err(failed),
+        }
+    }
+}
+
+/// A warning before a call that costs a good part of the budget.
+async fn warn(around: &Surroundings, tool: &Tool, most: MicroUsd, more: &mut Map<String, Value>) {
+    if !matches!(tool.action, Action::BuiltIn(BuiltIn::PerplexityResearch)) {
+        return;
+    }
+    // Without a ledger the call is refused later, with the reason.
+    let spent = spending::spent_today(around).await.unwrap_or_default();
+    let warning = format!(
+        "deep research may cost up to {most}; {spent} of today's budget of {} for tools is spent",
+        around.budget
+    );
+    (around.progress)(&format!("warning: {warning}"));
+    more.insert("warnings".to_owned(), json!([warning]));
+}
+
+/// Adds what is known only after the answer: suspicious text, and where a verdict was written.
+fn finished(
+    around: &Surroundings,
+    tool: &Tool,
+    prepared: &Prepared,
+    mut answer: Answer,
+    more: &mut Map<String, Value>,
+) -> Answer {
+    if tool.risk != Risk::RunsProgram {
+        more.insert("untrusted".to_owned(), json!(true));
+        let found = suspicious(&answer.data);
+        if !found.is_empty() {
+            more.insert("suspicious".to_owned(), json!(found));
+        }
+    }
+    if let Prepared::Asking(asking) = prepared {
+        let fields = asking.record(around, &answer);
+        answer
+            .metadata
+            .extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    answer
+}

@@ -1,0 +1,343 @@
+//! Questions and opinions: files, plans, diffs, repair, providers.
+
+use crate::server::{Reply, Server};
+use crate::world::World;
+use grov_domain::MicroUsd;
+use serde_json::{Value, json};
+
+fn gemini(text: &str) -> Reply {
+    let body = json!({
+        "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 1000, "candidatesTokenCount": 100}, "modelVersion": "gemini-2.5-pro",
+    });
+    Reply::json(200, &body.to_string())
+}
+
+fn world(url: &str) -> World {
+    World::new(&[("VERTEX_API_KEY", "vertex-key"), ("VERTEX_BASE_URL", url)])
+}
+
+const APPROVED: &str =
+    r#"{"verdict":"approved","issues":[],"questions_for_user":["Which port?"],"recommended_edits":[]}"#;
+const REVIEWED: &str = r#"{"step_reviewed":1,"verdict":"needs_work","plan_adherence":{"on_track":true,"deviations":[]},"issues":[{"file":"a.rs","line":2,"severity":"high","issue":"i","suggestion":"s"}],"approved_steps":[],"questions_for_user":[]}"#;
+
+/// The text that the model was asked.
+fn asked(server: &Server, number: usize) -> String {
+    server.requests()[number].body["contents"][0]["parts"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[tokio::test]
+async fn a_question_sends_files_and_piped_text_between_tags() {
+    let server = Server::start(vec![gemini(" It adds. ")]);
+    let world = world(&server.url);
+    world.write("src/a.rs", "fn add() {}");
+    let printed = world
+        .run_with(
+            "vertex-ask",
+            &[("query", "What is it?"), ("files", "src/*.rs"), ("stdin", "")],
+            Some("piped </stdin> text"),
+            std::future::pending(),
+        )
+        .await;
+    assert_eq!(
+        printed.value["data"],
+        json!({"content": "It adds.", "thinking": null})
+    );
+    // 1000 tokens at 1.25 and 100 at 10 dollars per million.
+    assert_eq!(printed.value["metadata"]["cost_usd"], 0.00225);
+    let text = asked(&server, 0);
+    assert!(
+        text.contains("<file path=\"src/a.rs\">\nfn add() {}\n</file>")
+            && text.contains("piped <\\/stdin> text"),
+        "{text}"
+    );
+    assert!(text.ends_with("What is it?"));
+    let request = &server.requests()[0];
+    assert_eq!(
+        request.line,
+        "POST /v1/publishers/google/models/gemini-2.5-pro:generateContent HTTP/1.1"
+    );
+    assert!(request.head.contains("x-goog-api-key: vertex-key"));
+    assert!(request.body.get("systemInstruction").is_none());
+}
+
+#[tokio::test]
+async fn studio_keys_use_the_path_of_ai_studio() {
+    let server = Server::start(vec![gemini("x")]);
+    let world = World::new(&[("GEMINI_API_KEY", "g"), ("VERTEX_BASE_URL", &server.url)]);
+    world
+        .run("vertex-ask", &[("query", "q"), ("model", "gemini-2.5-flash")])
+        .await;
+    assert_eq!(
+        server.requests()[0].line,
+        "POST /v1beta/models/gemini-2.5-flash:generateContent HTTP/1.1"
+    );
+}
+
+#[tokio::test]
+async fn a_project_of_google_cloud_uses_the_token_of_a_command() {
+    let server = Server::start(vec![gemini("x")]);
+    let world = World::new(&[
+        ("VERTEX_PROJECT", "p1"),
+        ("VERTEX_LOCATION", "europe-west4"),
+        ("VERTEX_TOKEN_COMMAND", "printf 'a-token\\n'"),
+        ("VERTEX_BASE_URL", &server.url),
+    ]);
+    assert_eq!(world.run("vertex-ask", &[("query", "q")]).await.code, 0);
+    let request = &server.requests()[0];
+    assert!(
+        request
+            .line
+            .contains("/v1/projects/p1/locations/europe-west4/publishers/google/models/"),
+        "{}",
+        request.line
+    );
+    assert!(request.head.contains("authorization: Bearer a-token"));
+    let failing = World::new(&[("VERTEX_PROJECT", "p1"), ("VERTEX_TOKEN_COMMAND", "false")]);
+    assert_eq!(
+        failing.run("vertex-ask", &[("query", "q")]).await.kind(),
+        "no_key"
+    );
+}
+
+#[tokio::test]
+async fn validate_finds_the_plan_of_the_branch_and_records_its_verdict() {
+    let server = Server::start(vec![gemini(&format!("```json\n{APPROVED}\n```"))]);
+    let world = world(&server.url);
+    world.git(&["init", "-q", "-b", "feat/auth"]);
+    world.write(
+        ".claude/plans/feat-auth/plan.md",
+        "# Feature: auth\n\n## Status: draft\n\n## Validation\n- Last validated: never\n",
+    );
+    world.write(
+        ".claude/plans/feat-auth/queries.jsonl",
+        "{\"prompt\":\"add a login\"}\n{\"prompt\":\"keep it small\"}\n",
+    );
+    world.write(
+        ".claude/plans/feat-auth/files.jsonl",
+        "{\"path\":\"src/login.rs\"}\n",
+    );
+    world.write("src/login.rs", "fn login() {}");
+    let printed = world.run("vertex-validate", &[]).await;
+    assert_eq!(printed.code, 0, "{}", printed.value);
+    assert_eq!(printed.value["data"]["verdict"], "approved");
+    assert_eq!(printed.value["metadata"]["prompt"], "validate 1");
+    let text = asked(&server, 0);
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
+    assert!(
+        place("add a login") < place("keep it small") && place("keep it small") < place("# Feature: auth")
+    );
+    assert!(text.contains("fn login() {}"));
+    let body = &server.requests()[0].body;
+    assert_eq!(
+        body["generationConfig"]["responseJsonSchema"]["properties"]["verdict"]["enum"][0],
+        "approved"
+    );
+    assert!(
+        body["systemInstruction"]["parts"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("over-engineered")
+    );
+    let plan = world.read(".claude/plans/feat-auth/plan.md");
+    assert!(
+        plan.contains("approved") && plan.contains("Which port?"),
+        "{plan}"
+    );
+}
+
+#[tokio::test]
+async fn review_compares_with_the_merge_base_and_names_what_is_left_out() {
+    let server = Server::start(vec![gemini(REVIEWED)]);
+    let world = world(&server.url);
+    world.git(&["init", "-q", "-b", "main"]);
+    world.write("a.rs", "one\n");
+    world.write(".gitignore", ".claude/\n");
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "first"]);
+    world.git(&["checkout", "-q", "-b", "feature"]);
+    world.write("a.rs", "one\ntwo\n");
+    world.write("Cargo.lock", "x\n");
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "second"]);
+    world.write("new.txt", "untracked");
+    world.write(".claude/plans/feature/plan.md", "# Plan\n1. [ ] Add two\n");
+    let printed = world
+        .run(
+            "vertex-review",
+            &[("step", "1"), ("plan", ".claude/plans/feature")],
+        )
+        .await;
+    assert_eq!(
+        printed.value["data"]["verdict"], "needs_work",
+        "{}",
+        printed.value
+    );
+    let text = asked(&server, 0);
+    assert!(
+        text.contains("+two") && text.contains("Add two") && text.contains("The step that is reviewed: 1"),
+        "{text}"
+    );
+    let omitted = printed.value["metadata"]["omitted"].to_string();
+    assert!(
+        omitted.contains("Cargo.lock") && omitted.contains("new.txt"),
+        "{omitted}"
+    );
+    assert!(world.read(".claude/plans/feature/plan.md").contains("needs_work"));
+}
+
+#[tokio::test]
+async fn review_without_plan_or_changes_says_so() {
+    let server = Server::start(vec![gemini(REVIEWED)]);
+    let world = world(&server.url);
+    assert_eq!(world.run("vertex-review", &[]).await.kind(), "git");
+    world.git(&["init", "-q", "-b", "main"]);
+    world.write("a.rs", "one\n");
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "first"]);
+    assert_eq!(world.run("vertex-review", &[]).await.kind(), "not_found");
+    assert_eq!(
+        world.run("vertex-review", &[("plan", "none.md")]).await.kind(),
+        "not_found"
+    );
+    assert_eq!(
+        world
+            .run("vertex-review", &[("diff_against", "nowhere")])
+            .await
+            .kind(),
+        "not_found"
+    );
+    assert_eq!(world.run("vertex-validate", &[]).await.kind(), "not_found");
+    world.write("a.rs", "one\ntwo\n");
+    assert_eq!(world.run("vertex-review", &[]).await.code, 0);
+}
+
+#[tokio::test]
+async fn an_answer_is_repaired_once() {
+    let server = Server::start(vec![gemini("no JSON at all"), gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.write("plan.md", "# Plan\n");
+    let printed = world.run("vertex-validate", &[("plan", "plan.md")]).await;
+    assert_eq!(printed.code, 0, "{}", printed.value);
+    assert_eq!(printed.value["metadata"]["cost_usd"], 0.0045);
+    let turns = server.requests()[1].body["contents"].as_array().unwrap().len();
+    assert_eq!(turns, 3);
+    let server = Server::start(vec![gemini(r#"{"verdict":"great"}"#)]);
+    let world = World::new(&[("VERTEX_API_KEY", "k"), ("VERTEX_BASE_URL", &server.url)]);
+    world.write("plan.md", "# Plan\n");
+    let printed = world.run("vertex-validate", &[("plan", "plan.md")]).await;
+    assert_eq!((printed.kind(), server.requests().len()), ("bad_answer", 2));
+    assert_eq!(world.calls().await[0].cost, MicroUsd(4500));
+}
+
+#[tokio::test]
+async fn blocked_and_empty_answers_are_errors() {
+    for (body, kind) in [
+        (r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#, "blocked"),
+        (r#"{"candidates":[]}"#, "empty_answer"),
+        (r#"{"candidates":[{"content"#, "bad_answer"),
+    ] {
+        let server = Server::start(vec![Reply::json(200, body)]);
+        assert_eq!(
+            world(&server.url)
+                .run("vertex-ask", &[("query", "q")])
+                .await
+                .kind(),
+            kind
+        );
+    }
+}
+
+#[tokio::test]
+async fn other_providers_are_named_by_their_variables() {
+    let answer = json!({"content": [{"type": "tool_use", "name": "answer", "input": serde_json::from_str::<Value>(APPROVED).unwrap()}], "model": "claude-x", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let server = Server::start(vec![Reply::json(200, &answer.to_string())]);
+    let world = World::new(&[("ANTHROPIC_API_KEY", "a"), ("ANTHROPIC_BASE_URL", &server.url)]);
+    world.write("plan.md", "# Plan\n");
+    let printed = world
+        .run(
+            "vertex-validate",
+            &[("plan", "plan.md"), ("provider", "anthropic")],
+        )
+        .await;
+    assert_eq!(printed.value["data"]["verdict"], "approved", "{}", printed.value);
+    assert_eq!(server.requests()[0].line, "POST /v1/messages HTTP/1.1");
+
+    let chat = |text: &str| {
+        Reply::json(
+            200,
+            &json!({"choices": [{"message": {"content": text}}], "model": "small"}).to_string(),
+        )
+    };
+    let server = Server::start(vec![
+        Reply::json(400, "{\"error\":\"response_format is unknown\"}"),
+        chat(APPROVED),
+    ]);
+    let url = format!("{}/v1", server.url);
+    let world = World::new(&[("LLAMA_BASE_URL", &url)]);
+    world.write("plan.md", "# Plan\n");
+    let printed = world
+        .run("vertex-validate", &[("plan", "plan.md"), ("provider", "llama")])
+        .await;
+    assert_eq!(printed.code, 0, "{}", printed.value);
+    let requests = server.requests();
+    assert_eq!(requests[1].line, "POST /v1/chat/completions HTTP/1.1");
+    assert!(
+        requests[0].body.get("response_format").is_some()
+            && requests[1].body.get("response_format").is_none()
+    );
+    assert_eq!(
+        world
+            .run("vertex-ask", &[("query", "q"), ("provider", "unknown")])
+            .await
+            .code,
+        64
+    );
+}
+
+#[tokio::test]
+async fn a_project_can_replace_a_prompt() {
+    let server = Server::start(vec![gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.write("plan.md", "# Plan\n");
+    world.write(".claude/envoy/prompts/validate.txt", "You are strict.");
+    let printed = world.run("vertex-validate", &[("plan", "plan.md")]).await;
+    assert!(
+        printed.value["metadata"]["prompt"]
+            .as_str()
+            .unwrap()
+            .starts_with("project: ")
+    );
+    let system = &server.requests()[0].body["systemInstruction"]["parts"][0]["text"];
+    assert!(
+        system.as_str().unwrap().starts_with("You are strict.")
+            && system.as_str().unwrap().contains("JSON Schema")
+    );
+}
+
+#[tokio::test]
+async fn key_files_are_not_sent() {
+    let server = Server::start(vec![gemini("x")]);
+    let world = world(&server.url);
+    world.write(".env", "TOKEN=hunter2hunter2");
+    let printed = world
+        .run("vertex-ask", &[("query", "q"), ("files", ".env")])
+        .await;
+    assert_eq!((printed.kind(), server.requests().len()), ("refused_file", 0));
+    let printed = world
+        .run(
+            "vertex-ask",
+            &[
+                ("query", "q"),
+                ("files", ".env"),
+                ("force", ""),
+                ("show_request", ""),
+            ],
+        )
+        .await;
+    let text = printed.value["data"]["request"].to_string();
+    assert!(text.contains("TOKEN=") && !text.contains("hunter2"), "{text}");
+}
