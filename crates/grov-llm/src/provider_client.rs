@@ -112,7 +112,7 @@ impl ProviderClient {
         let proxy = route.proxy.as_deref().map(endpoint::proxy).transpose();
         let proxy = proxy.map_err(|error| setup(&error))?;
         for url in std::iter::once(&url).chain(&proxy) {
-            if let Some(listener) = endpoint::resolves_to_own(url, &route.own_listeners).await {
+            if let Some(listener) = own_listener(url.as_str(), &route.own_listeners).await {
                 return Err(setup(&format_args!(
                     "the address is Grov's own listener {listener}, so calls would come back to it"
                 )));

@@ -67,7 +67,7 @@ pub async fn run(
 
 /// A prepared call of any tool.
 enum Prepared {
-    Web(Web),
+    Web(Box<Web>),
     Asking(Box<Asking>),
     User(UserCall),
 }
@@ -145,14 +145,14 @@ async fn prepare(
         ) => Prepared::Asking(Box::new(
             Asking::prepare(around, tool, *action, arguments, piped, needs_key).await?,
         )),
-        Action::BuiltIn(action) => Prepared::Web(Web::prepare(
+        Action::BuiltIn(action) => Prepared::Web(Box::new(Web::prepare(
             around,
             tool,
             *action,
             arguments.clone(),
             piped,
             needs_key,
-        )?),
+        )?)),
     })
 }
 

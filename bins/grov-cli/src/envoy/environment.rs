@@ -42,7 +42,7 @@ impl Environment {
             directory: None,
             flags: &[],
         });
-        let settings = settings.map_err(|error| failed(error.to_string(), error.hint()))?;
+        let settings = settings.map_err(|error| failed(error.to_string(), error.hint().as_deref()))?;
         let named = grov_runtime::Variables::load(&home, &variables).map_err(|error| {
             failed(
                 format!("{} cannot be read: {error}", home.env_file().display()),
