@@ -1,6 +1,7 @@
 //! Writes and removes the files for agents. Removal restores every byte.
 
 use grov_domain::MicroUsd;
+use grov_plans::Switch;
 use grov_tools::install::{files, with_block, without_block};
 use grov_tools::{Answer, ErrorKind, Registry, ToolError};
 use serde::{Deserialize, Serialize};
@@ -214,6 +215,29 @@ pub fn uninstall(scope: &Scope, dry_run: bool) -> Result<Answer, ToolError> {
     Ok(answer(
         json!({"removed": removed, "kept": kept, "dry_run": dry_run}),
     ))
+}
+
+/// Switches plans off for the project that contains `directory`, and takes its git hooks back. Returns the projects.
+///
+/// # Errors
+///
+/// If the switch or a git hook cannot be changed.
+pub fn plans_off(home: &Path, directory: &Path, dry_run: bool) -> Result<Vec<String>, ToolError> {
+    let failed = |error: grov_plans::PlanError| {
+        ToolError::new(ErrorKind::Io, format!("plans cannot be switched off: {error}"))
+            .hint("run `envoy plans off`")
+    };
+    let directory = directory.canonicalize().map_err(io(directory))?;
+    let switch = Switch::of(home);
+    let mut projects = switch.projects().map_err(failed)?;
+    projects.retain(|project| directory.starts_with(project));
+    for project in projects.iter().filter(|_| !dry_run) {
+        switch.off(project).map_err(failed)?;
+    }
+    Ok(projects
+        .iter()
+        .map(|project| project.display().to_string())
+        .collect())
 }
 
 /// Writes the catalogue, all snippets and the prompts to a directory.

@@ -31,7 +31,7 @@ mod web;
 pub use files::{FileLimits, read_files};
 pub use git::{Changes, changes};
 pub use info::info;
-pub use install::{Scope, docs, install, uninstall};
+pub use install::{Scope, docs, install, plans_off, uninstall};
 pub use material::{Piped, read_stdin};
 pub use run::run;
 pub use surroundings::Surroundings;

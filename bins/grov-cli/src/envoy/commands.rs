@@ -66,10 +66,17 @@ pub(crate) fn run(environment: Environment, command: Run) -> Result<Envelope, Fa
                 scope(is_user).and_then(|scope| grov_tools_run::install(registry, &scope, dry_run));
             envelope("install", installed)
         }
-        Run::Uninstall { is_user, dry_run } => envelope(
-            "uninstall",
-            scope(is_user).and_then(|scope| grov_tools_run::uninstall(&scope, dry_run)),
-        ),
+        Run::Uninstall { is_user, dry_run } => {
+            let uninstalled = scope(is_user).and_then(|scope| {
+                let mut answer = grov_tools_run::uninstall(&scope, dry_run)?;
+                if !is_user {
+                    let home = environment.around.home.root();
+                    answer.data["plans_off"] = json!(grov_tools_run::plans_off(home, directory, dry_run)?);
+                }
+                Ok(answer)
+            });
+            envelope("uninstall", uninstalled)
+        }
     })
 }
 
