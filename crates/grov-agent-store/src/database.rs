@@ -226,6 +226,11 @@ fn pool(most: u32, options: &DatabaseOptions, settings: String) -> sqlx::pool::P
     AnyPoolOptions::new()
         .max_connections(most.max(1))
         .acquire_timeout(options.wait)
+        // After an error of the disk SQLite has ended the transaction by itself, and sqlx would count it as open for ever.
+        .before_acquire(|connection: &mut AnyConnection, _| {
+            let is_usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_usable) })
+        })
         .after_connect(move |connection: &mut AnyConnection, _| {
             let settings = settings.clone();
             Box::pin(async move {
@@ -280,6 +285,26 @@ mod tests {
         assert!(path.is_file());
         database.close().await;
         assert!(!database.health().await.is_ok);
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_ended_by_itself_blocks_no_later_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("agent.db").display());
+        let database = AgentDatabase::open(&url, &DatabaseOptions::default())
+            .await
+            .unwrap();
+        for _ in 0..2 {
+            let mut work = database.write().await.unwrap();
+            // What an error of the disk does.
+            sqlx::raw_sql("ROLLBACK")
+                .execute(work.connection())
+                .await
+                .unwrap();
+            drop(work);
+        }
+        let work = database.write().await.unwrap();
+        work.commit().await.unwrap();
     }
 
     #[tokio::test]
