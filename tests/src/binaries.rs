@@ -49,6 +49,8 @@ fn build() -> Result<PathBuf> {
         "grov-cli",
         "--package",
         "grov-proxyd",
+        "--package",
+        "grov-agentd",
     ]);
     cargo.arg("--target-dir").arg(target).stdin(Stdio::null());
     if folder.ends_with("release") {

@@ -148,11 +148,11 @@ impl DaemonBuilder {
     }
 }
 
-/// The port in `listening on http://127.0.0.1:8080`.
-fn listening_port(log: &str) -> Option<u16> {
+/// The port in `listening on http://127.0.0.1:8080`; also with `https`.
+pub(crate) fn listening_port(log: &str) -> Option<u16> {
     let mut lines = log.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     lines.find_map(|line| {
-        let (_, address) = line.split_once("listening on http://")?;
+        let (_, address) = line.split_once("listening on http")?;
         address.trim_end().rsplit(':').next()?.parse().ok()
     })
 }

@@ -1,7 +1,7 @@
 //! Tools of the whole-system tests: the real binaries as processes, the real client, a plain HTTP client and a wire
 //! tap.
 //!
-//! Start at [`Daemon`] for a running `grov-proxyd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
+//! Start at [`Daemon`] for a running `grov-proxyd`, [`Agent`] for a running `grov-agentd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
 //! itself, [`Terminal`] for its interactive mode, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of
 //! them. The tests are in `e2e/`.
 //!
@@ -9,6 +9,7 @@
 //! crates under test.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod binaries;
 mod client;
 mod daemon;
@@ -20,6 +21,7 @@ mod tap;
 mod terminal;
 mod transcript;
 
+pub use agent::{Agent, AgentBuilder, json_of};
 pub use binaries::binary;
 pub use client::{ClientRun, RealClient};
 pub use daemon::{Daemon, DaemonBuilder};

@@ -1,6 +1,7 @@
 //! Connects the parts of the service.
 
 use crate::admin_key;
+use crate::clock::MicrosecondClock;
 use crate::open_files;
 use crate::providers::Providers;
 use crate::setup::Setup;
@@ -9,7 +10,7 @@ use anyhow::Context;
 use grov_agent::{AgentStore, ChatService, ChatSettings, Ingestor, OlderEmbedders, Retriever};
 use grov_agent_http::{Admission, Limits, Service, ServiceParts, Uploads};
 use grov_agent_store::AgentDatabase;
-use grov_domain::{Clock, SystemClock};
+use grov_domain::Clock;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -36,7 +37,7 @@ pub(crate) fn service(
 ) -> Result<Service, Stop> {
     let agent = &setup.agent;
     let store = Arc::clone(database) as Arc<dyn AgentStore>;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(MicrosecondClock);
     let retriever = Retriever::new(Arc::clone(&store), providers.embedder.clone(), Arc::clone(&clock))
         .with_older(wakers.older.clone());
     let has_webhook = agent.webhook_url.is_some();

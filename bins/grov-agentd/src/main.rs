@@ -5,6 +5,7 @@ mod admin_key;
 mod arguments;
 mod assembly;
 mod backup;
+mod clock;
 mod doctor;
 mod embedding;
 mod import;

@@ -45,13 +45,30 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
 pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let parsed = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = pointer(error.path());
-        Problem::invalid(path, without_place_of_struct(&error.inner().to_string()))
+        let (path, message) = (pointer(error.path()), error.inner().to_string());
+        match missing(&message) {
+            Some(field) => Problem::invalid(format!("{path}/{field}"), "is missing"),
+            None if path.is_empty() => Problem::invalid(path, without_place_of_struct(&message)),
+            None => Problem::invalid(path, without_place_of_struct(without_line(&message))),
+        }
     })?;
     deserializer
         .end()
         .map_err(|error| Problem::invalid("", error.to_string()))?;
     Ok(parsed)
+}
+
+/// The field in serde's words for a missing one.
+fn missing(message: &str) -> Option<&str> {
+    let (field, _) = message.strip_prefix("missing field `")?.split_once('`')?;
+    Some(field)
+}
+
+/// Leaves out the line and column, which a path says better.
+fn without_line(message: &str) -> &str {
+    message
+        .rsplit_once(" at line ")
+        .map_or(message, |(before, _)| before)
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {
@@ -120,8 +137,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
                 let text = text
                     .strip_prefix("Failed to deserialize query string: ")
                     .unwrap_or(&text);
-                let (path, message) = text.split_once(": ").unwrap_or(("", text));
-                Problem::invalid(path, message)
+                match (missing(text), text.split_once(": ")) {
+                    (Some(field), _) => Problem::invalid(field, "is missing"),
+                    (None, Some((path, message))) => Problem::invalid(path, message),
+                    (None, None) => Problem::invalid("", text),
+                }
             })?;
         Ok(Self(parameters))
     }
@@ -254,7 +274,8 @@ mod tests {
             error(r#"{"list":[{"number":1},{"number":"x"}]}"#).path,
             "/list/1/number"
         );
-        assert_eq!(error("{}").path, "");
+        assert_eq!(error("{}").path, "/list");
+        assert_eq!(error(r#"{"list":[{}]}"#).path, "/list/0/number");
         assert_eq!(error(r#"{"list":[]} x"#).path, "");
         assert_eq!(error("[").path, "");
     }

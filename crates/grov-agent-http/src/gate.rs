@@ -68,7 +68,11 @@ pub(crate) async fn pass(State(service): State<Service>, request: Request, next:
     let status = response.status().as_u16();
     service.metrics.answered(&method, &route, status, began.elapsed());
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    span.in_scope(|| tracing::info!(status, ms, "answered"));
+    // Not louder: a service manager that does not read standard error must not stop the service.
+    span.in_scope(|| match status {
+        500.. => tracing::warn!(status, ms, "answered"),
+        _ => tracing::debug!(status, ms, "answered"),
+    });
     response
 }
 

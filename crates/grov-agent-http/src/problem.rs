@@ -159,11 +159,14 @@ impl Problem {
             0 | 1 => String::new(),
             count => format!(" (and {} more)", count - 1),
         };
+        let first = first.unwrap_or_else(|| "the request does not hold".to_owned());
+        let rest = if first.contains("; nothing was ") {
+            ""
+        } else {
+            "; nothing was changed"
+        };
         Self {
-            detail: format!(
-                "{}{more}; nothing was changed",
-                first.unwrap_or_else(|| "the request does not hold".to_owned())
-            ),
+            detail: format!("{first}{more}{rest}"),
             errors,
             ..Self::new(Code::Invalid, "")
         }

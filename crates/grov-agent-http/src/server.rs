@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use prometheus_client::metrics::gauge::Gauge;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -149,6 +150,15 @@ async fn all_ended(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }
 
+/// Counts an open connection until it is dropped.
+struct Closed(Gauge);
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 struct Connection {
     router: Router,
     tls: Option<TlsAcceptor>,
@@ -160,8 +170,10 @@ impl Connection {
     async fn serve(self, stream: TcpStream) {
         // Events are small and have to leave at once.
         let _ = stream.set_nodelay(true);
-        self.service.metrics.connections.inc();
-        let service = self.service.clone();
+        let open = self.service.metrics.connections.clone();
+        open.inc();
+        // Also if the connection panics.
+        let _closed = Closed(open);
         match self.tls.clone() {
             None => self.speak(stream).await,
             Some(tls) => match tokio::time::timeout(HEAD_TIMEOUT, tls.accept(stream)).await {
@@ -170,7 +182,6 @@ impl Connection {
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
             },
         }
-        service.metrics.connections.dec();
     }
 
     async fn speak(mut self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {

@@ -10,7 +10,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::Stream;
+use futures_util::{FutureExt, Stream};
 use grov_agent::{
     AgentStoreError, ChatAnswer, ChatFailed, ChatRequest, Decision, KeyRole, MessageId, Progress, ProjectId,
     Replay, Response as AgentResponse, ThreadId, ToolCall, Tools,
@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -134,9 +135,16 @@ pub(crate) async fn chat(
         let queue = queue.clone();
         async move {
             let mut push = |progress| queue.push(progress);
-            let answer = run(&service, Start::Message(request), once.as_ref(), &mut push).await;
+            let chat = run(&service, Start::Message(request), once.as_ref(), &mut push);
+            // The stream is polled outside of the gate, which catches the panics of everything else.
+            let answer = AssertUnwindSafe(chat).catch_unwind().await;
             drop(running);
-            answer
+            answer.unwrap_or_else(|_| {
+                service.metrics.fault("panic");
+                Err(Problem::unavailable(
+                    "the chat failed by a bug of the service; its log says where",
+                ))
+            })
         }
     });
     if wants_events(&headers) {
@@ -335,7 +343,7 @@ fn last_event(answered: Result<String, Problem>) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_util::{FutureExt, StreamExt};
+    use futures_util::StreamExt;
     use grov_agent::Stage;
 
     #[tokio::test]

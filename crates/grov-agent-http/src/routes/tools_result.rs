@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// The largest result in bytes, as JSON.
-const MAX_RESULT: usize = 200 * 1024;
+const MAX_RESULT: usize = 1024 * 1024;
 /// The longest `decided_by` in bytes.
 const MAX_DECIDED_BY: usize = 200;
 
