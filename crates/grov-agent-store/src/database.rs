@@ -74,7 +74,7 @@ const SQLITE_SETTINGS: &str = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys 
 const POSTGRES_SETTINGS: &str = "SELECT set_config('search_path', concat_ws(',', 'grov_agent', current_setting('search_path'), \
      (SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
      WHERE e.extname = 'vector')), false); \
-     SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'";
+     SET lock_timeout = '10s'; SET work_mem = '32MB'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'";
 
 impl AgentDatabase {
     /// Opens `sqlite:PATH` or `postgresql://…`, creates what is missing and migrates an older schema.

@@ -20,6 +20,15 @@ use std::collections::HashMap;
 /// The most results of a search, whatever is asked for.
 const MOST_RESULTS: u32 = 1_000;
 
+/// Up to this many entries, PostgreSQL counts how often a word occurs.
+const COUNTED: u32 = 3_000;
+
+/// With this many entries that have the rarer words of a question, those that have only the others are left out.
+const ENOUGH: u32 = 1_000;
+
+/// The most entries that PostgreSQL ranks by words.
+const RANKED: u32 = 10_000;
+
 /// Items that a search finds. Parameter `$3` is the time.
 const IN_FORCE: &str = "EXISTS (SELECT 1 FROM memory_items m WHERE m.id = e.item_id \
      AND m.status IN ('accepted', 'active') AND m.superseded_by IS NULL \
@@ -230,8 +239,9 @@ async fn by_words_sqlite(
     rows.iter().map(entry_and_score).collect()
 }
 
-/// PostgreSQL's own ranking does not know how rare a word is, so the rank of each word is weighted by its rarity among the
-/// entries that match.
+/// PostgreSQL's own ranking does not know how rare a word is, so the rank of each word is weighted by its rarity in the
+/// project, counted up to a bound. Entries that have only the most common words of a question are ranked only if there are
+/// few others.
 async fn by_words_postgres(
     work: &mut Work,
     scope: &str,
@@ -239,22 +249,26 @@ async fn by_words_postgres(
     bounds: &Bounds,
 ) -> Result<Vec<Ranked>, AgentStoreError> {
     let select = format!(
-        "WITH question AS (SELECT word::tsquery AS word, place FROM \
+        "WITH question AS MATERIALIZED (SELECT word::tsquery AS word, place FROM \
              unnest(ARRAY(SELECT jsonb_array_elements_text($5::text::jsonb))) WITH ORDINALITY AS w (word, place)), \
-         matching AS MATERIALIZED (SELECT e.number, e.words FROM entries e \
-             WHERE e.words @@ $1::text::tsquery AND {}), \
-         hits AS MATERIALIZED (SELECT m.number, q.place, \
-             ts_rank('{{0, 0.3, 0.6, 1.0}}', m.words, q.word, 1)::float8 AS weight \
-             FROM matching m JOIN question q ON m.words @@ q.word), \
-         rarity AS (SELECT place, ln(1 + ((SELECT count(*) FROM matching) - count(*) + 0.5) / (count(*) + 0.5))::float8 \
-             + 0.1 AS weight FROM hits GROUP BY place) \
-         SELECT h.number, sum(h.weight * r.weight)::float8 AS score FROM hits h JOIN rarity r USING (place) \
-         GROUP BY h.number ORDER BY score DESC, h.number LIMIT $4",
+         total AS MATERIALIZED (SELECT count(*) AS entries FROM \
+             (SELECT 1 FROM entries WHERE words @@ $1::text::tsquery LIMIT {COUNTED}) AS few), \
+         rarity AS MATERIALIZED (SELECT word, place, (SELECT count(*) FROM (SELECT 1 FROM entries \
+             WHERE words @@ ($1::text::tsquery && q.word) LIMIT {COUNTED}) AS few) AS entries FROM question q), \
+         chosen AS (SELECT word FROM (SELECT word, sum(entries) OVER (ORDER BY entries, place) - entries AS before \
+             FROM rarity WHERE entries > 0) AS rarest WHERE before < {ENOUGH}), \
+         matching AS MATERIALIZED (SELECT e.number, e.words || ''::tsvector AS words FROM entries e WHERE e.words @@ \
+             (SELECT ($1::text || ' & (' || string_agg(word::text, ' | ') || ')')::tsquery FROM chosen) AND {} \
+             LIMIT {RANKED}), \
+         weights AS MATERIALIZED (SELECT r.word, 0.1 + ln((1 + (t.entries - r.entries + 0.5) / (r.entries + 0.5))::float8) \
+             AS weight FROM rarity r, total t WHERE r.entries > 0) \
+         SELECT m.number, (SELECT sum(ts_rank('{{0, 0.3, 0.6, 1.0}}', m.words, w.word, 1) * w.weight) FROM weights w) \
+         AS score FROM matching m ORDER BY score DESC, m.number LIMIT $4",
         bounds.conditions(work.dialect)
     );
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    let matching = format!("'{scope}' & ({})", quoted.join(" | "));
-    let values = [args![matching], bounds.args(), vec![Arg::names(&quoted)]].concat();
+    let scope = format!("'{scope}'");
+    let values = [args![scope], bounds.args(), vec![Arg::names(&quoted)]].concat();
     let rows = work.all(select, values).await?;
     rows.iter().map(entry_and_score).collect()
 }

@@ -98,8 +98,9 @@ async fn nearest_postgres(
             work.run(setting, args![]).await?;
         }
     }
-    // The model is a number in the text, so that the planner sees that its index fits.
-    let distance = format!("v.embedding::halfvec({dimension}) <=> $1::text::halfvec({dimension})");
+    // The model is a number in the text, so that the planner sees that its index fits. The question is read once by a
+    // subquery, and not again for each row.
+    let distance = format!("v.embedding::halfvec({dimension}) <=> (SELECT $1::text::halfvec({dimension}))");
     // An expression that no index has is computed for each row that meets the conditions.
     let order = if uses_index {
         distance.clone()
