@@ -4,6 +4,7 @@
 //! its pages refer to each other ([`pages`]). Text is extracted on a thread with a large stack, and a panic is an error.
 
 mod pages;
+mod picture;
 mod streams;
 
 use super::guard::guarded;
@@ -26,6 +27,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<String, IngestFailed> {
                 "the PDF cannot be read: {error}; save it again and upload that"
             ))
         })?;
+        picture::leave_out(&mut document);
         pages::check(&document)?;
         pages::leave_out_nested_forms(&mut document);
         let mut text = String::new();

@@ -1,8 +1,9 @@
 //! Checks of the bytes of a PDF, before any library reads them.
 
-use super::{IngestFailed, invalid, too_large};
+use super::{IngestFailed, invalid, picture, too_large};
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
+use std::borrow::Cow;
 
 /// The most bytes that all streams together may unpack to, without pictures: a reader holds them in memory.
 const MAX_UNPACKED: usize = 64 * 1024 * 1024;
@@ -39,12 +40,9 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), IngestFailed> {
     while let Some(found) = memmem::find(&bytes[at..], b"stream") {
         let keyword = at + found;
         at = keyword + b"stream".len();
-        let data = bytes[at..]
-            .strip_prefix(b"\r\n")
-            .or_else(|| bytes[at..].strip_prefix(b"\n"))
-            .unwrap_or(&bytes[at..]);
+        let data = data_after(&bytes[at..]);
         let before = &bytes[keyword.saturating_sub(DICTIONARY_BYTES)..keyword];
-        if is_picture(before) {
+        if picture::ends_with_dictionary(before) {
             pictures += unpack(data, MAX_PICTURES - pictures, None)?;
         } else {
             unpacked += check_layers(data, MAX_UNPACKED - unpacked)?;
@@ -53,36 +51,45 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), IngestFailed> {
     Ok(())
 }
 
-/// Whether the dictionary at the end of these bytes is one of a picture, and of nothing that is read while a file is opened.
-fn is_picture(before: &[u8]) -> bool {
-    let near = &before[before.len().saturating_sub(1024)..];
-    memmem::find(near, b"/Image").is_some()
-        && memmem::find(before, b"ObjStm").is_none()
-        && !near.contains(&b'#')
+/// Returns the data behind the word `stream`: the reader skips blanks and one end of a line, also a lone carriage return.
+fn data_after(keyword: &[u8]) -> &[u8] {
+    let blanks = keyword
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    let data = &keyword[blanks..];
+    [&b"\r\n"[..], b"\n", b"\r"]
+        .iter()
+        .find_map(|end| data.strip_prefix(*end))
+        .unwrap_or(data)
 }
 
 /// Unpacks a stream, and streams in it, and returns their size.
+///
+/// What a layer is is not known, so each is read as zlib and as ASCII85.
 fn check_layers(data: &[u8], most: usize) -> Result<usize, IngestFailed> {
     let mut total = 0;
-    let mut layer = Vec::new();
-    total += unpack(data, most, Some(&mut layer))?;
-    if total == 0 {
-        layer = ascii85(data);
-        if layer.is_empty() {
-            return Ok(0);
+    let mut layers = vec![(0, Cow::Borrowed(data))];
+    while let Some((depth, layer)) = layers.pop() {
+        if depth > 0 {
+            check_opening(&layer)?;
         }
-    }
-    for _ in 0..MAX_LAYERS {
-        check_opening(&layer)?;
-        let mut next = Vec::new();
-        let size = unpack(&layer, most - total, Some(&mut next))?;
-        if size == 0 {
-            return Ok(total);
-        }
+        let mut unpacked = Vec::new();
+        let size = unpack(&layer, most - total, Some(&mut unpacked))?;
         total += size;
-        layer = next;
+        // Text is often ASCII85 by chance. It matters only if it hides something that unpacks.
+        let decoded = Some(ascii85(&layer)).filter(|decoded| is_zlib(decoded));
+        for next in [unpacked, decoded.unwrap_or_default()] {
+            if next.is_empty() {
+                continue;
+            }
+            if depth == MAX_LAYERS {
+                return Err(too_large("streams in streams"));
+            }
+            layers.push((depth + 1, Cow::Owned(next)));
+        }
     }
-    Err(too_large("streams in streams"))
+    Ok(total)
 }
 
 fn check_opening(bytes: &[u8]) -> Result<(), IngestFailed> {
@@ -96,8 +103,7 @@ fn check_opening(bytes: &[u8]) -> Result<(), IngestFailed> {
 
 /// Unpacks zlib data at the beginning of `data` and returns its size, 0 if there is none. What follows it is ignored.
 fn unpack(data: &[u8], most: usize, mut keep: Option<&mut Vec<u8>>) -> Result<usize, IngestFailed> {
-    let is_zlib = matches!(data, [first, second, ..] if first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0);
-    if !is_zlib {
+    if !is_zlib(data) {
         return Ok(0);
     }
     let mut decoder = Decompress::new(true);
@@ -120,6 +126,11 @@ fn unpack(data: &[u8], most: usize, mut keep: Option<&mut Vec<u8>>) -> Result<us
             Ok(_) => {}
         }
     }
+}
+
+/// Whether data begins like zlib data.
+fn is_zlib(data: &[u8]) -> bool {
+    matches!(data, [first, second, ..] if first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0)
 }
 
 /// Decodes ASCII85 at the beginning of `data`, as far as it is that.

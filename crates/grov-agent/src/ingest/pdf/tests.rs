@@ -127,6 +127,75 @@ fn what_unpacks_to_much_is_refused_before_it_is_held() {
 }
 
 #[test]
+fn a_bomb_behind_any_end_of_a_line_is_refused() {
+    let bomb = deflated(&vec![b' '; 80 * 1024 * 1024]);
+    for end in ["\n", "\r\n", "\r", "  \n", "\t\r\n", " \r"] {
+        let header = format!("<</Length {}/Filter/FlateDecode>>\nstream{end}", bomb.len());
+        let object = [header.as_bytes(), &bomb, b"\nendstream"].concat();
+        let file = page(stream("", HELLO), "", &[object]);
+        assert!(matches!(text(&file), Err(IngestFailed::TooLarge(_))), "{end:?}");
+    }
+}
+
+#[test]
+fn a_bomb_with_a_picture_near_it_is_refused() {
+    let bomb = deflated(&vec![b' '; 80 * 1024 * 1024]);
+    let file = page(
+        stream("", HELLO),
+        "",
+        &[
+            b"<</Subtype/Image>>".to_vec(),
+            stream("/Filter/FlateDecode/Note<</Subtype/Image>>", &bomb),
+        ],
+    );
+    assert!(matches!(text(&file), Err(IngestFailed::TooLarge(_))));
+    let layers = deflated(&bomb);
+    let file = page(
+        stream("", HELLO),
+        "",
+        &[stream("/Subtype/Image/Filter[/FlateDecode/FlateDecode]", &layers)],
+    );
+    assert!(matches!(text(&file), Err(IngestFailed::TooLarge(_))));
+}
+
+#[test]
+fn a_large_picture_is_left_out_and_not_unpacked_as_content() {
+    let picture = deflated(&vec![b' '; 80 * 1024 * 1024]);
+    let picture = || stream("/Subtype/Image/Filter/FlateDecode", &picture);
+    let found = text(&page(stream("", HELLO), "", &[picture()])).unwrap();
+    assert_eq!(found.trim(), "Invoices are kept for ten years.");
+    let error = text(&page(picture(), "", &[])).unwrap_err();
+    assert!(error.to_string().contains("no text layer"), "{error}");
+}
+
+#[test]
+fn ascii85_between_layers_hides_no_bomb() {
+    let bomb = deflated(&vec![b' '; 80 * 1024 * 1024]);
+    let mut encoded = Vec::new();
+    for group in bomb.chunks(4) {
+        let mut padded = [0; 4];
+        padded[..group.len()].copy_from_slice(group);
+        let mut value = u32::from_be_bytes(padded);
+        let mut digits = [0; 5];
+        for digit in digits.iter_mut().rev() {
+            *digit = b'!' + (value % 85) as u8;
+            value /= 85;
+        }
+        encoded.extend_from_slice(&digits);
+    }
+    encoded.extend_from_slice(b"~>");
+    let file = page(
+        stream("", HELLO),
+        "",
+        &[stream(
+            "/Filter[/FlateDecode/ASCII85Decode/FlateDecode]",
+            &deflated(&encoded),
+        )],
+    );
+    assert!(matches!(text(&file), Err(IngestFailed::TooLarge(_))));
+}
+
+#[test]
 fn hostile_structure_is_an_error_and_no_crash() {
     let deepest = "[".repeat(149_000);
     for object in [
