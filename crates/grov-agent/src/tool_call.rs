@@ -230,7 +230,51 @@ impl ToolCall {
         self.status = report.status;
         self.result = report.result.clone().or(self.result.take());
         self.error = report.error.clone().or(self.error.take());
-        self.decided_by = report.decided_by.clone().or(self.decided_by.take());
+        // Whoever executes an approved call has not decided about it.
+        if matches!(report.status, ToolCallStatus::Approved | ToolCallStatus::Rejected) {
+            self.decided_by.clone_from(&report.decided_by);
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_executes_a_call_does_not_become_who_approved_it() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let mut call = ToolCall {
+            id: ToolCallId::fresh(),
+            project_id: ProjectId::fresh(),
+            thread_id: None,
+            name: "mail.send".to_owned(),
+            arguments: Value::Null,
+            status: ToolCallStatus::AwaitingApproval,
+            requires_approval: true,
+            risk: Risk::Medium,
+            reason: String::new(),
+            result: None,
+            error: None,
+            decided_by: None,
+            memory_item_id: None,
+            created_at: now,
+            expires_at: now + CALL_LIFETIME,
+        };
+        for (status, by) in [
+            (ToolCallStatus::Approved, "anna"),
+            (ToolCallStatus::Running, "worker"),
+            (ToolCallStatus::Succeeded, "worker"),
+        ] {
+            let report = ToolReport {
+                status,
+                result: None,
+                error: None,
+                decided_by: Some(by.to_owned()),
+            };
+            call.report(&report, now).unwrap();
+            assert_eq!(call.decided_by.as_deref(), Some("anna"), "{status}");
+        }
     }
 }
