@@ -91,6 +91,9 @@ macro_rules! contract_tests {
             a_proposed_change_of_state_is_made_with_its_call
             decisions_from_both_sides_at_once_do_not_block
             approving_an_item_supersedes_the_one_it_names
+            an_event_and_a_metric_do_not_replace_a_rule
+            two_measurements_that_replace_the_same_one_are_stored
+            a_proposal_for_an_item_that_was_superseded_meanwhile_replaces_the_current_one
             an_item_is_superseded_only_once
             items_do_not_supersede_each_other
             an_event_is_never_changed

@@ -9,6 +9,7 @@ use grov_agent::{
     ToolCallStatus, ToolReport,
 };
 use sqlx::any::AnyRow;
+use std::collections::HashSet;
 use time::OffsetDateTime;
 
 /// Inserts an item with its words. One that is accepted at once supersedes the item that it names.
@@ -35,7 +36,7 @@ pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), Age
     work.run(INSERT, values.concat()).await?;
     entries::index_item(work, item).await?;
     if matches!(item.status, MemoryStatus::Accepted | MemoryStatus::Active) {
-        supersede(work, item, item.created_at).await?;
+        replace_at_once(work, item).await?;
     }
     Ok(())
 }
@@ -119,12 +120,35 @@ pub(crate) async fn decide_calls(
     Ok(())
 }
 
-/// Marks the item that an accepted item names as superseded by it.
-async fn supersede(work: &mut Work, by: &MemoryItem, now: OffsetDateTime) -> Result<(), AgentStoreError> {
-    let Some(id) = by.supersedes.filter(|id| *id != by.id) else {
+/// Marks the item that an item names which is accepted when it is inserted. An item that may not be replaced stays as it is.
+async fn replace_at_once(work: &mut Work, by: &MemoryItem) -> Result<(), AgentStoreError> {
+    let Some(old) = current(work, by).await? else {
         return Ok(());
     };
-    let Some(mut old) = find(work, by.project_id, id).await? else {
+    if by.kind.may_replace(old.kind) {
+        supersede(work, by, by.created_at).await?;
+    }
+    Ok(())
+}
+
+/// Returns the item that `by` names, or the one that took its place meanwhile.
+async fn current(work: &mut Work, by: &MemoryItem) -> Result<Option<MemoryItem>, AgentStoreError> {
+    let mut next = by.supersedes;
+    let mut seen = HashSet::from([by.id]);
+    let mut found = None;
+    while let Some(id) = next {
+        if !seen.insert(id) {
+            return Ok(None);
+        }
+        found = find(work, by.project_id, id).await?;
+        next = found.as_ref().and_then(|item| item.superseded_by);
+    }
+    Ok(found)
+}
+
+/// Marks the item whose place an accepted item takes as superseded by it.
+async fn supersede(work: &mut Work, by: &MemoryItem, now: OffsetDateTime) -> Result<(), AgentStoreError> {
+    let Some(mut old) = current(work, by).await? else {
         return Ok(());
     };
     let decided_by = by.decided_by.as_deref().unwrap_or_default();

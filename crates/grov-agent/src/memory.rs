@@ -51,6 +51,12 @@ impl MemoryType {
     pub fn is_accepted_at_once(self) -> bool {
         matches!(self, Self::Event | Self::Metric)
     }
+
+    /// Whether an item of this type may take the place of one of another type. Of what is accepted without a person, only a
+    /// metric replaces something: another metric.
+    pub fn may_replace(self, replaced: Self) -> bool {
+        !self.is_accepted_at_once() || (self == Self::Metric && replaced == Self::Metric)
+    }
 }
 
 /// The state of a memory item.

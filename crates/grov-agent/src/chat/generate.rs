@@ -115,6 +115,12 @@ impl ChatService {
             let Some(id) = request.changes() else { continue };
             let found = self.item_to_change(incoming.project.id, id).await?;
             match found.and_then(|item| may_change(&item, arguments, incoming.now).map(|()| item)) {
+                Ok(item) if changed.values().any(|other: &MemoryItem| other.id == item.id) => {
+                    problems.push(format!(
+                        "memory.propose_update: the item {} is changed twice; give one change of it",
+                        item.id
+                    ));
+                }
                 Ok(item) => {
                     changed.insert(id.to_owned(), item);
                 }

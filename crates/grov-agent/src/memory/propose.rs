@@ -97,6 +97,7 @@ pub async fn propose(
                 path: "/supersedes",
                 message,
             })?;
+        must_replace(proposal.kind, replaced.kind)?;
     }
     let known = known_items(store, project).await?;
     let at = ProposedAt {
@@ -217,6 +218,11 @@ pub(crate) fn build(
             format!("the lifetime is from {least} to {most} seconds"),
         );
     }
+    if let Some(id) = supersedes
+        && let Some(replaced) = known.iter().find(|known| known.item.id == id)
+    {
+        must_replace(kind, replaced.item.kind)?;
+    }
     let subject = Subject::of(&content);
     let repeated = known.iter().find(|known| {
         let is_open = known.item.status == MemoryStatus::Proposed || known.item.is_in_force(at.now);
@@ -244,6 +250,20 @@ pub(crate) fn build(
     let item = Redacted::of(&item).into_inner();
     let call = (item.status == MemoryStatus::Proposed).then(|| add_call(&item, at));
     Ok(Proposed { item, call })
+}
+
+/// What nobody approves does not replace what somebody approved.
+fn must_replace(kind: MemoryType, replaced: MemoryType) -> Result<(), ProposeFailed> {
+    if kind.may_replace(replaced) {
+        return Ok(());
+    }
+    Err(ProposeFailed::Invalid {
+        path: "/supersedes",
+        message: format!(
+            "an item of type {kind} is accepted without a person, so it cannot replace one of type {replaced}; propose an item \
+             of that type"
+        ),
+    })
 }
 
 /// An event is in force and a metric accepted without a person; everything else waits for one.

@@ -199,6 +199,25 @@ async fn an_update_of_what_cannot_be_changed_is_not_proposed() {
 }
 
 #[tokio::test]
+async fn two_changes_of_one_item_in_an_answer_are_corrected_and_do_not_lose_the_turn() {
+    let world = World::new("Assistant.").await;
+    let load = world
+        .add_item(MemoryType::Metric, MemoryStatus::Accepted, "The load is 5.", None)
+        .await;
+    let update =
+        |words: &str| json!({"name": "memory.propose_update", "arguments": {"id": load, "content": words}});
+    let twice = act(json!([update("The load is 6."), update("The load is 7.")]));
+    let once = act(json!([update("The load is 7.")]));
+    let (answer, _) = chat(&world, &[&twice, &once], "The load is 7 now").await;
+    let [call] = calls(&answer) else {
+        panic!("one call")
+    };
+    assert_eq!(call.status, ToolCallStatus::Succeeded);
+    let item = world.store.item(world.project, load).await.unwrap().unwrap();
+    assert_eq!(item.superseded_by, call.memory_item_id);
+}
+
+#[tokio::test]
 async fn a_rejected_status_leaves_the_item() {
     let world = World::new("Assistant.").await;
     let open = world

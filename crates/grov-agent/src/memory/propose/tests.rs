@@ -159,6 +159,28 @@ fn contradicted_items_in_force_are_named_but_not_the_one_that_is_replaced() {
 }
 
 #[test]
+fn what_is_accepted_at_once_does_not_replace_what_a_person_accepted() {
+    let rule = item(
+        MemoryType::Rule,
+        "Never send mail on Sunday",
+        MemoryStatus::Accepted,
+    );
+    let metric = item(MemoryType::Metric, "Load is 5", MemoryStatus::Accepted);
+    let known = [rule.clone(), metric.clone()];
+    for (kind, replaced, holds) in [
+        (MemoryType::Event, &rule, false),
+        (MemoryType::Metric, &rule, false),
+        (MemoryType::Event, &metric, false),
+        (MemoryType::Metric, &metric, true),
+        (MemoryType::Rule, &rule, true),
+    ] {
+        let mut new = proposal(kind, "The load was 7 at noon");
+        new.supersedes = Some(replaced.item.id);
+        assert_eq!(build(new, &known, at()).is_ok(), holds, "{kind}");
+    }
+}
+
+#[test]
 fn secrets_are_masked() {
     let built = build(
         proposal(
