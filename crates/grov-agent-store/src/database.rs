@@ -130,13 +130,19 @@ impl AgentDatabase {
         let connect = AnyConnectOptions::from_str(url)
             .map_err(|error| AgentStoreError::Other(format!("DATABASE_URL cannot be read: {error}")))?
             .disable_statement_logging();
-        let pool = pool(options.connections, options, POSTGRES_SETTINGS.to_owned())
-            .connect_with(connect)
+        // Not through the pool, which says only that no connection came in time.
+        let mut first = tokio::time::timeout(options.wait, connect.connect())
+            .await
+            .map_err(|_| AgentStoreError::Unavailable("the server does not answer".to_owned()))?
+            .map_err(failed)?;
+        sqlx::raw_sql(POSTGRES_SETTINGS)
+            .execute(&mut first)
             .await
             .map_err(failed)?;
-        let mut connection = pool.acquire().await.map_err(failed)?;
-        schema::migrate_postgres(&mut connection).await?;
-        drop(connection);
+        schema::migrate_postgres(&mut first).await?;
+        first.close().await.map_err(failed)?;
+        let pool =
+            pool(options.connections, options, POSTGRES_SETTINGS.to_owned()).connect_lazy_with(connect);
         Ok(Self {
             readers: pool.clone(),
             writers: pool,

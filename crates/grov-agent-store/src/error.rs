@@ -22,7 +22,8 @@ pub(crate) fn failed(error: sqlx::Error) -> AgentStoreError {
     match &error {
         sqlx::Error::Database(database) => of_database(database.as_ref()),
         sqlx::Error::PoolTimedOut => AgentStoreError::Unavailable(
-            "no connection became free in time; raise the pool size or try again".to_owned(),
+            "no connection became free in time: the server does not answer, or the pool is too small"
+                .to_owned(),
         ),
         sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
             AgentStoreError::Unavailable(format!("{error}; the service is stopping"))

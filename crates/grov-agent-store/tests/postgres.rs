@@ -243,6 +243,17 @@ mod postgres {
     }
 
     #[test]
+    fn an_unreachable_server_is_reported_as_such() {
+        runtime().block_on(async {
+            let url = "postgresql://user:hunter2@localhost/x?host=/nowhere";
+            let error = AgentDatabase::open(url, &options()).await.unwrap_err();
+            assert!(matches!(error, AgentStoreError::Unavailable(_)), "{error:?}");
+            let text = error.to_string();
+            assert!(!text.contains("hunter2") && !text.contains("pool"), "{text}");
+        });
+    }
+
+    #[test]
     fn a_newer_schema_is_refused() {
         let Some(server) = PostgresServer::start() else {
             return;
