@@ -5,8 +5,8 @@ use serde_json::Value;
 
 /// A text is checked in parts of this size.
 const PART: usize = 48 * 1024;
-/// Parts of one text that are checked.
-const MAX_PARTS: usize = 22;
+/// Parts of one text that are checked, so that twenty long pages take a second and not many.
+const MAX_PARTS: usize = 6;
 /// Findings that are reported.
 const MAX_FINDINGS: usize = 20;
 

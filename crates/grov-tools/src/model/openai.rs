@@ -1,10 +1,13 @@
 //! Chat completions of OpenAI and compatible servers.
 
-use super::{Model, Question, Reply};
+use super::{MAX_OUTPUT_TOKENS, Model, Question, Reply};
 use crate::{ErrorKind, HttpCall, ToolError};
 use grov_redact::Secret;
 use grov_route::TokenCounts;
 use serde_json::{Value, json};
+
+/// The most tokens of an answer of a model on this machine.
+const MAX_LOCAL_TOKENS: u32 = 4000;
 
 pub(super) fn request(model: &Model, question: &Question, with_format: bool) -> HttpCall {
     let mut messages: Vec<Value> = Vec::new();
@@ -18,6 +21,17 @@ pub(super) fn request(model: &Model, question: &Question, with_format: bool) -> 
         messages.push(json!({"role": if place % 2 == 0 { "user" } else { "assistant" }, "content": text}));
     }
     let mut body = json!({"model": model.name, "messages": messages, "stream": false});
+    // OpenAI's newer models refuse the older name, and other servers do not know the newer one.
+    let is_newer = ["gpt-5", "o1", "o3", "o4"]
+        .iter()
+        .any(|start| model.name.starts_with(start));
+    let (limit, tokens) = match (is_newer, model.is_local) {
+        (true, _) => ("max_completion_tokens", MAX_OUTPUT_TOKENS),
+        // A small model fills what it may.
+        (false, true) => ("max_tokens", MAX_LOCAL_TOKENS),
+        (false, false) => ("max_tokens", MAX_OUTPUT_TOKENS),
+    };
+    body[limit] = json!(tokens);
     if let Some(schema) = question.schema.as_ref().filter(|_| with_format) {
         body["response_format"] = json!({
             "type": "json_schema",

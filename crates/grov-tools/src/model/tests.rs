@@ -55,6 +55,12 @@ fn every_api_is_asked_for_the_schema() {
     let call = model(Api::OpenAi, "m").request(&question(), true);
     assert_eq!(call.body["response_format"]["type"], "json_schema");
     assert_eq!(call.body["messages"][0]["role"], "system");
+    assert_eq!(call.body["max_tokens"], MAX_OUTPUT_TOKENS);
+    let newer = model(Api::OpenAi, "gpt-5").request(&question(), true).body;
+    assert_eq!(
+        (newer.get("max_tokens"), &newer["max_completion_tokens"]),
+        (None, &json!(MAX_OUTPUT_TOKENS))
+    );
     let call = model(Api::OpenAi, "m").request(&question(), false);
     assert!(call.body.get("response_format").is_none());
 }
