@@ -60,6 +60,9 @@ pub struct AgentDatabase {
     pub(crate) compared_embeddings: u32,
 }
 
+/// See `write_patiently`.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Rolls back by itself if it is dropped.
 const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 const BEGIN_READ: &str = "BEGIN";
@@ -178,6 +181,26 @@ impl AgentDatabase {
         let begin = self.dialect.pick(BEGIN_WRITE, BEGIN_READ);
         let transaction = self.writers.begin_with(begin).await.map_err(failed)?;
         Ok(Work::transaction(transaction, self.dialect))
+    }
+}
+
+impl AgentDatabase {
+    /// A transaction that writes what is lost if it cannot be written, such as an answer that was paid: on SQLite it waits
+    /// longer for others that write.
+    pub(crate) async fn write_patiently(&self) -> Result<Work, AgentStoreError> {
+        let start = Instant::now();
+        loop {
+            match self.write().await {
+                Err(AgentStoreError::Unavailable(_))
+                    if self.dialect == Dialect::Sqlite
+                        && !self.writers.is_closed()
+                        && start.elapsed() < PATIENCE =>
+                {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                done => return done,
+            }
+        }
     }
 }
 
@@ -311,6 +334,28 @@ mod tests {
         }
         let work = database.write().await.unwrap();
         work.commit().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_turn_waits_longer_for_another_writer_than_other_calls_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("agent.db").display());
+        let options = DatabaseOptions {
+            wait: Duration::from_millis(100),
+            ..DatabaseOptions::default()
+        };
+        let database = AgentDatabase::open(&url, &options).await.unwrap();
+        let long = database.write().await.unwrap();
+        let refused = database.write().await.err();
+        assert!(matches!(refused, Some(AgentStoreError::Unavailable(_))));
+        let end = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            drop(long);
+        };
+        let (waited, ()) = tokio::join!(database.write_patiently(), end);
+        waited.unwrap().commit().await.unwrap();
+        database.close().await;
+        assert!(database.write_patiently().await.is_err());
     }
 
     #[tokio::test]

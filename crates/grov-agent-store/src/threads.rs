@@ -15,7 +15,7 @@ use sqlx::any::AnyRow;
 #[async_trait]
 impl ThreadStore for AgentDatabase {
     async fn store_turn(&self, turn: &NewTurn) -> Result<(), AgentStoreError> {
-        let mut work = self.write().await?;
+        let mut work = self.write_patiently().await?;
         turns::store(&mut work, turn).await?;
         work.commit().await
     }
