@@ -46,7 +46,10 @@ fn of_database(error: &dyn DatabaseError) -> AgentStoreError {
             return AgentStoreError::NotFound("project, or it was deleted meanwhile");
         }
         ErrorKind::UniqueViolation => {
-            return AgentStoreError::Conflict(format!("this exists already ({message})"));
+            tracing::debug!(message, "a value that has to be unique exists already");
+            return AgentStoreError::Conflict(
+                "what was to be stored exists already; nothing was changed".to_owned(),
+            );
         }
         _ => {}
     }
@@ -110,6 +113,10 @@ mod tests {
         );
         let twice = failure("CREATE TABLE t (x PRIMARY KEY); INSERT INTO t VALUES (1), (1)").await;
         assert!(matches!(twice, AgentStoreError::Conflict(_)), "{twice:?}");
+        assert!(
+            !twice.to_string().contains("UNIQUE"),
+            "words of the driver: {twice}"
+        );
         let wrong = failure("SELECT nothing").await;
         assert!(matches!(wrong, AgentStoreError::Other(_)), "{wrong:?}");
     }

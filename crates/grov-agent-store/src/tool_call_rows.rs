@@ -76,10 +76,15 @@ pub(crate) async fn lock_waiting(
 /// Reads a call as it is at a time: one that nobody ended in time is expired.
 pub(crate) fn call_at(row: &AnyRow, now: OffsetDateTime) -> Result<ToolCall, AgentStoreError> {
     let mut call = call(row)?;
+    expire(&mut call, now);
+    Ok(call)
+}
+
+/// Marks a call as expired that nobody ended in time.
+pub(crate) fn expire(call: &mut ToolCall, now: OffsetDateTime) {
     if !call.status.is_final() && call.expires_at <= now {
         call.status = ToolCallStatus::Expired;
     }
-    Ok(call)
 }
 
 pub(crate) fn call(row: &AnyRow) -> Result<ToolCall, AgentStoreError> {

@@ -79,6 +79,7 @@ impl ToolCallStore for AgentDatabase {
             .await?
             .ok_or(AgentStoreError::NotFound("tool call"))?;
         if is_known(&mut work, id, fingerprint).await? {
+            tool_call_rows::expire(&mut call, now);
             return Ok(Reported {
                 call,
                 is_repeat: true,

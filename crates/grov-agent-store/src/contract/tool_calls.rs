@@ -82,6 +82,19 @@ pub async fn the_same_report_changes_nothing(store: Store) {
 }
 
 /// See the name.
+pub async fn a_repeated_report_about_an_expired_call_answers_that_it_expired(store: Store) {
+    let call = stored(&store).await;
+    let approved = report(ToolCallStatus::Approved);
+    for (at, status) in [
+        (NOW, ToolCallStatus::Approved),
+        (call.expires_at, ToolCallStatus::Expired),
+    ] {
+        let reported = store.report(call.id, &approved, &[1; 32], &[], at).await.unwrap();
+        assert_eq!(reported.call.status, status);
+    }
+}
+
+/// See the name.
 pub async fn a_finished_call_refuses_another_report(store: Store) {
     let call = stored(&store).await;
     let rejected = report(ToolCallStatus::Rejected);
