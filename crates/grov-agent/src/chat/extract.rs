@@ -17,8 +17,7 @@ pub(crate) fn one_object(text: &str) -> Result<Value, String> {
             text.len()
         ));
     }
-    // Some models write down their thoughts first.
-    let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
+    let text = without_thoughts(text);
     let mut objects: Vec<Value> = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find('{').map(|offset| at + offset) {
@@ -26,9 +25,10 @@ pub(crate) fn one_object(text: &str) -> Result<Value, String> {
         match stream.next() {
             Some(Ok(object)) => {
                 at = start + stream.byte_offset();
-                if !objects.contains(&object) {
-                    objects.push(object);
+                if !objects.is_empty() && !objects.contains(&object) {
+                    return Err("the answer has several different JSON objects; give exactly one".to_owned());
                 }
+                objects = vec![object];
             }
             // A brace in prose.
             _ if !begins_an_object(&text[start..], objects.is_empty()) => at = start + 1,
@@ -39,14 +39,22 @@ pub(crate) fn one_object(text: &str) -> Result<Value, String> {
             None => break,
         }
     }
-    match (objects.len(), objects.pop()) {
-        (1, Some(object)) => Ok(object),
-        (0, _) | (_, None) if text.trim().is_empty() => Err("the answer is empty".to_owned()),
-        (0, _) | (_, None) => Err("the answer is text and has no JSON object".to_owned()),
-        (several, Some(_)) => Err(format!(
-            "the answer has {several} different JSON objects; give exactly one"
-        )),
+    match objects.pop() {
+        Some(object) => Ok(object),
+        None if text.trim().is_empty() => Err("the answer is empty".to_owned()),
+        None => Err("the answer is text and has no JSON object".to_owned()),
     }
+}
+
+/// Leaves out the thoughts that some models write down first. The mark in an answer itself is text.
+fn without_thoughts(text: &str) -> &str {
+    let is_answer = text
+        .trim_start_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+        .starts_with(['{', '`']);
+    if is_answer {
+        return text;
+    }
+    text.split_once("</think>").map_or(text, |(_, answer)| answer)
 }
 
 /// Whether a text that starts with `{` looks like an object and not like a brace in prose. One at the end of the text is the
@@ -79,6 +87,18 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_thoughts_inside_an_answer_is_text() {
+        for thoughts in ["", "<think>Hm.</think>", "Hm. {\"b\": 1}</think>\n"] {
+            let text = format!("{thoughts}{{\"answer\": \"Write </think> at the end.\"}}");
+            assert_eq!(
+                one_object(&text),
+                Ok(json!({"answer": "Write </think> at the end."})),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_not_one_object_is_named() {
         for (text, problem) in [
             ("", "empty"),
@@ -89,7 +109,7 @@ mod tests {
             ("{\"a\": 1", "cut off"),
             ("{\"a\": {\"b\": \"c", "cut off"),
             ("{\"a\": 1,}", "not valid JSON"),
-            ("{\"a\": 1} {\"a\": 2}", "2 different"),
+            ("{\"a\": 1} {\"a\": 2}", "several different"),
             ("{\"a\": NaN}", "not valid JSON"),
         ] {
             let found = one_object(text).unwrap_err();

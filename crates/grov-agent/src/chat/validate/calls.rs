@@ -198,12 +198,15 @@ fn memory_request(name: &str, arguments: &Value) -> Result<MemoryRequest, Vec<St
     Ok(MemoryRequest::Add {
         kind,
         content,
-        ttl: arguments
-            .get("ttl_seconds")
-            .and_then(Value::as_i64)
-            .map(Duration::seconds),
+        ttl: arguments.get("ttl_seconds").and_then(whole_seconds),
         evidence: evidence.into_iter().flatten().map(draft_evidence).collect(),
     })
+}
+
+/// Reads seconds. For JSON Schema, `3600.0` is an integer too.
+fn whole_seconds(value: &Value) -> Option<Duration> {
+    let whole = value.as_i64().map(Duration::seconds);
+    whole.or_else(|| value.as_f64().map(Duration::saturating_seconds_f64))
 }
 
 fn draft_evidence(value: &Value) -> DraftEvidence {
@@ -225,6 +228,19 @@ fn draft_evidence(value: &Value) -> DraftEvidence {
 mod tests {
     use super::*;
     use crate::tool::built_in_tools;
+    use serde_json::json;
+
+    #[test]
+    fn a_lifetime_written_as_a_fraction_counts() {
+        for ttl in [json!(3600), json!(3600.0), json!(3.6e3)] {
+            let arguments = json!({"type": "metric", "content": "Load is 5", "ttl_seconds": ttl});
+            let request = memory_request(PROPOSE_ADD, &arguments).unwrap();
+            let MemoryRequest::Add { ttl: found, .. } = request else {
+                panic!("an item")
+            };
+            assert_eq!(found, Some(Duration::hours(1)), "{ttl}");
+        }
+    }
 
     #[test]
     fn the_schemas_of_the_built_in_tools_hold() {
