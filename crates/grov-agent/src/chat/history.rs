@@ -1,5 +1,6 @@
 //! The thread within a budget of tokens: the newest messages as they are, the oldest in short.
 
+use super::prompt::shown_tokens;
 use super::sentence::sentences;
 use crate::tokens::tokens;
 use crate::{Message, MessageRole, ThreadSummary};
@@ -39,7 +40,7 @@ pub(crate) fn fit(summary: Option<ThreadSummary>, mut messages: Vec<Message>, bu
     {
         messages.drain(..=place);
     }
-    let sizes: Vec<u32> = messages.iter().map(|message| tokens(&message.content)).collect();
+    let sizes: Vec<u32> = messages.iter().map(shown_tokens).collect();
     let total = sizes.iter().fold(0_u32, |sum, size| sum.saturating_add(*size));
     let summary_budget = budget / SUMMARY_PART;
     let used = summary.as_ref().map_or(0, |summary| tokens(&summary.text));
@@ -137,12 +138,7 @@ mod tests {
             .summary
             .as_ref()
             .map_or(0, |summary| tokens(&summary.text));
-        history
-            .messages
-            .iter()
-            .map(|message| tokens(&message.content))
-            .sum::<u32>()
-            + summary
+        history.messages.iter().map(shown_tokens).sum::<u32>() + summary
     }
 
     #[test]
@@ -180,6 +176,30 @@ mod tests {
             );
             assert_eq!(next.messages, history.messages);
         }
+    }
+
+    #[test]
+    fn the_arguments_of_earlier_calls_count_and_are_cut() {
+        let mut all = messages(20, 0);
+        let arguments = serde_json::json!({"text": "word ".repeat(300)});
+        for message in &mut all {
+            message.role = MessageRole::Assistant;
+            message.response_json = Some(serde_json::json!({
+                "decision": "ACT", "message": message.content,
+                "tool_calls": [{"name": "mail.send", "arguments": arguments}],
+            }));
+        }
+        let history = fit(None, all.clone(), 1_000);
+        assert!(
+            history.is_summary_new && history.messages.len() < 5,
+            "{}",
+            history.messages.len()
+        );
+        let long = serde_json::json!({"text": "word ".repeat(12_000)});
+        all[0].response_json = Some(serde_json::json!({
+            "decision": "ACT", "tool_calls": [{"name": "mail.send", "arguments": long}],
+        }));
+        assert!(shown_tokens(&all[0]) < 3_000, "{}", shown_tokens(&all[0]));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::history::History;
 use super::instructions::{INSTRUCTIONS, REPAIR, REPAIR_END};
 use super::schema::answer_schema;
 use super::source::{Source, Standing};
+use crate::tokens::tokens;
 use crate::{Message, MessageRole, Project, SourceKind, Tool};
 use grov_domain::{ChatMessage, ChatPrompt, ChatRole};
 use grov_redact::{Redacted, Redactor};
@@ -15,6 +16,9 @@ const MAX_METADATA: usize = 8 * 1024;
 
 /// The most bytes of a tool's result that are shown.
 const MAX_RESULT: usize = 16 * 1024;
+
+/// The most bytes of the arguments of an earlier call that are shown.
+const MAX_EARLIER_ARGUMENTS: usize = 4 * 1024;
 
 /// The most problems that are told in a repair round.
 const MAX_PROBLEMS: usize = 20;
@@ -236,17 +240,41 @@ fn incoming(parts: &PromptParts<'_>) -> String {
     sections.join("\n\n")
 }
 
+/// The tokens that a message of the thread takes as the model sees it, without the marks around a quotation.
+pub(crate) fn shown_tokens(message: &Message) -> u32 {
+    match message.role {
+        MessageRole::User => tokens(&message.content),
+        MessageRole::Tool => tokens(&grov_redact::bounded(&message.content, MAX_RESULT)),
+        MessageRole::Assistant => tokens(&answered(message)),
+    }
+}
+
 /// A message of the thread as the model sees it.
 fn shown(message: &Message, marks: &DataMarks) -> String {
-    match (message.role, &message.response_json) {
-        (MessageRole::User, _) => message.content.clone(),
-        (MessageRole::Tool, _) => {
+    match message.role {
+        MessageRole::User => message.content.clone(),
+        MessageRole::Tool => {
             let text = grov_redact::bounded(&message.content, MAX_RESULT);
             marks.quote(&[("kind", "tool_result")], &text)
         }
-        (MessageRole::Assistant, Some(response)) => earlier_answer(response),
-        (MessageRole::Assistant, None) => json!({"decision": "NOOP", "answer": message.content}).to_string(),
+        MessageRole::Assistant => answered(message),
     }
+}
+
+fn answered(message: &Message) -> String {
+    match &message.response_json {
+        Some(response) => earlier_answer(response),
+        None => json!({"decision": "NOOP", "answer": message.content}).to_string(),
+    }
+}
+
+/// The arguments of an earlier call. Long ones are shown as text with a gap.
+fn earlier_arguments(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    if text.len() <= MAX_EARLIER_ARGUMENTS {
+        return arguments.clone();
+    }
+    Value::String(grov_redact::bounded(&text, MAX_EARLIER_ARGUMENTS).into_owned())
 }
 
 /// An earlier answer in the form in which the model writes answers: without ids, states and times.
@@ -260,7 +288,7 @@ fn earlier_answer(response: &Value) -> String {
     if let Some(calls) = response.get("tool_calls").and_then(Value::as_array) {
         let calls: Vec<Value> = calls
             .iter()
-            .map(|call| json!({"name": call["name"], "arguments": call["arguments"]}))
+            .map(|call| json!({"name": call["name"], "arguments": earlier_arguments(&call["arguments"])}))
             .collect();
         answer.insert("tool_calls".to_owned(), Value::Array(calls));
     }
