@@ -81,6 +81,7 @@ macro_rules! contract_tests {
             nul_characters_are_replaced
             a_call_is_reported_step_by_step
             the_same_report_changes_nothing
+            a_repeated_report_about_an_expired_call_answers_that_it_expired
             a_finished_call_refuses_another_report
             a_call_expires
             of_two_approvers_at_once_one_decides
@@ -98,6 +99,7 @@ macro_rules! contract_tests {
             items_do_not_supersede_each_other
             an_event_is_never_changed
             the_situation_has_what_is_in_force
+            of_what_is_blocked_only_commitments_are_in_force
             items_are_listed_by_type_and_state
             words_find_chunks_of_the_project_only
             titles_and_headings_count_more

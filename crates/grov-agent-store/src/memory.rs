@@ -14,10 +14,6 @@ use grov_agent::{
 use grov_redact::Redacted;
 use time::OffsetDateTime;
 
-/// Items that take part in retrieval, as `MemoryItem::is_in_force` has it. Parameter 2 is the time.
-const IN_FORCE: &str = "m.status IN ('accepted', 'active', 'blocked') AND m.superseded_by IS NULL \
-     AND (m.expires_at IS NULL OR m.expires_at > $2)";
-
 /// The most items of one kind in a situation. More would not fit into a prompt.
 const MOST_IN_SITUATION: u32 = 200;
 
@@ -95,14 +91,16 @@ impl MemoryItemStore for AgentDatabase {
     async fn situation(&self, project: ProjectId, now: OffsetDateTime) -> Result<Situation, AgentStoreError> {
         let mut work = self.snapshot().await?;
         let mut lists = Vec::new();
+        let in_force = memory_rows::in_force(2);
         for (kind, order, limit) in [
             (MemoryType::OpenLoop, "DESC", MOST_IN_SITUATION),
             (MemoryType::Event, "DESC", RECENT_EVENTS),
             (MemoryType::Idea, "DESC", MOST_IN_SITUATION),
-            (MemoryType::Rule, "ASC", MOST_IN_SITUATION),
+            // One more tells whether some are left out.
+            (MemoryType::Rule, "ASC", MOST_IN_SITUATION + 1),
         ] {
             let select = format!(
-                "SELECT m.* FROM memory_items m WHERE m.project_id = $1 AND {IN_FORCE} AND m.type = $3 \
+                "SELECT m.* FROM memory_items m WHERE m.project_id = $1 AND {in_force} AND m.type = $3 \
                  ORDER BY m.created_at {order}, m.id {order} LIMIT $4"
             );
             let rows = work
@@ -113,11 +111,20 @@ impl MemoryItemStore for AgentDatabase {
         }
         let mut lists = lists.into_iter();
         let mut next = || lists.next().unwrap_or_default();
-        Ok(Situation {
+        let mut situation = Situation {
             open_loops: next(),
             recent_events: next(),
             active_ideas: next(),
             rules: next(),
-        })
+        };
+        if situation.rules.len() > MOST_IN_SITUATION as usize {
+            situation.rules.truncate(MOST_IN_SITUATION as usize);
+            tracing::warn!(
+                %project,
+                given = MOST_IN_SITUATION,
+                "the project has more rules than a chat is given, and the newest are left out; supersede some of them"
+            );
+        }
+        Ok(situation)
     }
 }

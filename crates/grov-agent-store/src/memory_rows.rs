@@ -12,6 +12,14 @@ use sqlx::any::AnyRow;
 use std::collections::HashSet;
 use time::OffsetDateTime;
 
+/// The condition of `MemoryItem::is_in_force` on an item `m`. The time is the parameter of this number.
+pub(crate) fn in_force(time: u32) -> String {
+    format!(
+        "(m.status IN ('accepted', 'active') OR (m.status = 'blocked' AND m.type = 'open_loop')) \
+         AND m.superseded_by IS NULL AND (m.expires_at IS NULL OR m.expires_at > ${time})"
+    )
+}
+
 /// Inserts an item with its words. One that is accepted at once supersedes the item that it names.
 pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
     const INSERT: &str = "INSERT INTO memory_items (id, project_id, type, status, content, supersedes, superseded_by, \

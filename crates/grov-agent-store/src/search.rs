@@ -29,11 +29,6 @@ const ENOUGH: u32 = 1_000;
 /// The most entries that PostgreSQL ranks by words.
 const RANKED: u32 = 10_000;
 
-/// Items that a search finds. Parameter `$3` is the time.
-const IN_FORCE: &str = "EXISTS (SELECT 1 FROM memory_items m WHERE m.id = e.item_id \
-     AND m.status IN ('accepted', 'active') AND m.superseded_by IS NULL \
-     AND (m.expires_at IS NULL OR m.expires_at > $3))";
-
 /// An entry and its score.
 pub(crate) type Ranked = (i64, f64);
 
@@ -76,7 +71,10 @@ impl Bounds {
         };
         match self.kind {
             EntryKind::Chunk => format!("{labels} AND $3 IS NOT NULL"),
-            EntryKind::Item => format!("{labels} AND {IN_FORCE}"),
+            EntryKind::Item => format!(
+                "{labels} AND EXISTS (SELECT 1 FROM memory_items m WHERE m.id = e.item_id AND {})",
+                memory_rows::in_force(3)
+            ),
         }
     }
 

@@ -325,13 +325,15 @@ impl MemoryItem {
         Ok(())
     }
 
-    /// Whether the item takes part in retrieval at a time.
+    /// Whether the item takes part in retrieval at a time: it is accepted or active, or a commitment that is blocked, and neither
+    /// superseded nor expired.
     pub fn is_in_force(&self, now: OffsetDateTime) -> bool {
-        matches!(
-            self.status,
-            MemoryStatus::Accepted | MemoryStatus::Active | MemoryStatus::Blocked
-        ) && self.superseded_by.is_none()
-            && self.expires_at.is_none_or(|end| now < end)
+        let is_in_force = match self.status {
+            MemoryStatus::Accepted | MemoryStatus::Active => true,
+            MemoryStatus::Blocked => self.kind == MemoryType::OpenLoop,
+            MemoryStatus::Proposed | MemoryStatus::Rejected | MemoryStatus::Done => false,
+        };
+        is_in_force && self.superseded_by.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
     fn must_be(&self, statuses: &[MemoryStatus], needs: &'static str) -> Result<(), ChangeRefused> {

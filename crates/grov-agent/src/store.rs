@@ -291,7 +291,7 @@ pub trait MemoryItemStore: Send + Sync {
         filter: &MemoryFilter,
         page: &Page,
     ) -> Result<Listed<MemoryItem>, AgentStoreError>;
-    /// Changes an item with [`MemoryItem::change`]. Approving an item supersedes the one it names. A tool call that waits for
+    /// Changes an item with [`MemoryItem::change`]. Approving an item supersedes the one it names, or the one that took its place. A tool call that waits for
     /// the item is decided with it: the one whose [`ToolCall::memory_change`] is of the same kind.
     async fn change_item(
         &self,
@@ -301,7 +301,8 @@ pub trait MemoryItemStore: Send + Sync {
         decided_by: &Redacted,
         now: OffsetDateTime,
     ) -> Result<MemoryItem, AgentStoreError>;
-    /// Returns the situational picture of a project.
+    /// Returns the situational picture of a project, with at most 200 items of a kind. A warning is written if there are more
+    /// rules.
     async fn situation(&self, project: ProjectId, now: OffsetDateTime) -> Result<Situation, AgentStoreError>;
 }
 
@@ -332,7 +333,7 @@ pub trait SearchStore: Send + Sync {
         by: &SearchBy<'_>,
         scope: &SearchScope<'_>,
     ) -> Result<Vec<FoundChunk>, AgentStoreError>;
-    /// Finds items that are accepted or active, not superseded and not expired, best first.
+    /// Finds items for which [`MemoryItem::is_in_force`] holds, best first.
     async fn find_items(
         &self,
         by: &SearchBy<'_>,

@@ -387,6 +387,19 @@ pub async fn the_situation_has_what_is_in_force(store: Store) {
 }
 
 /// See the name.
+pub async fn of_what_is_blocked_only_commitments_are_in_force(store: Store) {
+    let project = sample::project(&*store).await;
+    for kind in [MemoryType::OpenLoop, MemoryType::Rule, MemoryType::Idea] {
+        let blocked = item(project, kind, MemoryStatus::Blocked, "Shop paint.");
+        stored_item(&*store, &blocked).await;
+        assert_eq!(blocked.is_in_force(NOW), kind == MemoryType::OpenLoop);
+    }
+    let situation = store.situation(project, NOW).await.unwrap();
+    let counts = [&situation.open_loops, &situation.rules, &situation.active_ideas].map(Vec::len);
+    assert_eq!(counts, [1, 0, 0]);
+}
+
+/// See the name.
 pub async fn items_are_listed_by_type_and_state(store: Store) {
     let project = sample::project(&*store).await;
     for kind in [MemoryType::Fact, MemoryType::Rule, MemoryType::Idea] {

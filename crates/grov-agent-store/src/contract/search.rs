@@ -208,7 +208,12 @@ pub async fn items_out_of_force_are_not_found(store: Store) {
     for item in [&accepted, &metric, &old, &new] {
         stored_item(&*store, item).await;
     }
-    for status in [MemoryStatus::Proposed, MemoryStatus::Rejected, MemoryStatus::Done] {
+    for status in [
+        MemoryStatus::Proposed,
+        MemoryStatus::Rejected,
+        MemoryStatus::Done,
+        MemoryStatus::Blocked,
+    ] {
         stored_item(
             &*store,
             &item(project, MemoryType::Fact, status, "Shop out of force."),

@@ -165,7 +165,7 @@ fn changes(draft: &Draft) -> impl Iterator<Item = (&MemoryRequest, &serde_json::
 
 /// Whether the change of an item would be possible now.
 fn may_change(item: &MemoryItem, arguments: &serde_json::Value, now: OffsetDateTime) -> Result<(), String> {
-    item.must_be_replaceable()?;
+    item.must_be_replaceable(now)?;
     let change = match arguments.get("status").and_then(serde_json::Value::as_str) {
         None => return Ok(()),
         Some("done") => MemoryChange::Done,

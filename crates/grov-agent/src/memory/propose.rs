@@ -92,7 +92,7 @@ pub async fn propose(
         let replaced = store.item(project, id).await?;
         let replaced = replaced.ok_or(AgentStoreError::NotFound("memory item"))?;
         replaced
-            .must_be_replaceable()
+            .must_be_replaceable(now)
             .map_err(|message| ProposeFailed::Invalid {
                 path: "/supersedes",
                 message,
@@ -124,7 +124,7 @@ pub async fn propose(
 
 impl MemoryItem {
     /// Whether other words or another state may be proposed for the item.
-    pub(crate) fn must_be_replaceable(&self) -> Result<(), String> {
+    pub(crate) fn must_be_replaceable(&self, now: OffsetDateTime) -> Result<(), String> {
         if self.kind == MemoryType::Event {
             return Err(format!(
                 "the item {} is an event, which is never changed",
@@ -136,6 +136,9 @@ impl MemoryItem {
                 "the item {} was superseded; name the one that replaced it",
                 self.id
             ));
+        }
+        if self.expires_at.is_some_and(|end| end <= now) {
+            return Err(format!("the item {} expired; propose a new one", self.id));
         }
         if matches!(self.status, MemoryStatus::Proposed | MemoryStatus::Rejected) {
             return Err(format!(

@@ -60,13 +60,13 @@ pub(super) fn ids(situation: &Situation) -> Vec<String> {
     all.map(|item| item.id.to_string()).collect()
 }
 
-/// The first items that fit.
+/// The items that fit, the first ones first: one that is too long does not keep the next from being taken.
 fn fitting(items: Vec<MemoryItem>, left: &mut u32) -> Vec<MemoryItem> {
     let mut fitting = Vec::new();
     for item in items {
         let size = tokens(&item.content);
         if size > *left {
-            break;
+            continue;
         }
         *left -= size;
         fitting.push(item);

@@ -149,6 +149,18 @@ fn documents_stay_where_memory_says_the_same() {
 }
 
 #[test]
+fn a_rule_that_does_not_fit_does_not_keep_the_next_from_being_given() {
+    let long = memory(&"word ".repeat(600), MemoryType::Rule);
+    let short = memory("Answer in German.", MemoryType::Rule);
+    let situation = Situation {
+        rules: vec![long, short.clone()],
+        ..Situation::default()
+    };
+    let (bounded, _) = budget::bounded(situation, 100);
+    assert_eq!(bounded.rules, [short]);
+}
+
+#[test]
 fn rules_come_first_and_passages_keep_half_of_the_budget() {
     let text = "word ".repeat(60);
     let many = |kind| (0..20).map(|_| memory(&text, kind)).collect::<Vec<_>>();

@@ -85,7 +85,6 @@ fn what_is_known_or_empty_is_not_proposed() {
     for status in [
         MemoryStatus::Accepted,
         MemoryStatus::Active,
-        MemoryStatus::Blocked,
         MemoryStatus::Proposed,
     ] {
         assert!(
@@ -93,7 +92,7 @@ fn what_is_known_or_empty_is_not_proposed() {
             "{status}"
         );
     }
-    for status in [MemoryStatus::Rejected, MemoryStatus::Done] {
+    for status in [MemoryStatus::Rejected, MemoryStatus::Done, MemoryStatus::Blocked] {
         assert!(build(same(), &known(status), at()).is_ok(), "{status}");
     }
     assert!(
@@ -178,6 +177,15 @@ fn what_is_accepted_at_once_does_not_replace_what_a_person_accepted() {
         new.supersedes = Some(replaced.item.id);
         assert_eq!(build(new, &known, at()).is_ok(), holds, "{kind}");
     }
+}
+
+#[test]
+fn an_expired_item_is_not_replaced() {
+    let mut metric = item(MemoryType::Metric, "Load is 5", MemoryStatus::Accepted).item;
+    assert_eq!(metric.must_be_replaceable(NOW), Ok(()));
+    metric.expires_at = Some(NOW);
+    let refused = metric.must_be_replaceable(NOW).unwrap_err();
+    assert!(refused.contains("expired"), "{refused}");
 }
 
 #[test]
