@@ -15,13 +15,14 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
@@ -29,6 +30,8 @@ use tower::ServiceExt;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for the last bytes of answers after chats were told to end.
 const LAST_BYTES: Duration = Duration::from_secs(2);
+/// How long a client may read nothing while an answer waits for it. Then its connection is closed.
+const READ_PAUSE: Duration = Duration::from_secs(45);
 
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -174,13 +177,20 @@ impl Connection {
         open.inc();
         // Also if the connection panics.
         let _closed = Closed(open);
-        match self.tls.clone() {
-            None => self.speak(stream).await,
-            Some(tls) => match tokio::time::timeout(HEAD_TIMEOUT, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.speak(stream).await,
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
-            },
+        let stream = with_read_pause(stream, READ_PAUSE);
+        let Some(tls) = self.tls.clone() else {
+            return self.speak(stream).await;
+        };
+        let mut is_closing = self.is_closing.clone();
+        let shaken = tokio::select! {
+            shaken = tokio::time::timeout(HEAD_TIMEOUT, tls.accept(stream)) => shaken,
+            // Nothing was asked yet. An error means that the server is gone.
+            _ = is_closing.wait_for(|is_closing| *is_closing) => return,
+        };
+        match shaken {
+            Ok(Ok(stream)) => self.speak(stream).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+            Err(_) => tracing::debug!("a TLS handshake took too long"),
         }
     }
 
@@ -208,5 +218,27 @@ impl Connection {
         if let Err(error) = ended {
             tracing::debug!(%error, "a connection ended with an error");
         }
+    }
+}
+
+/// Lets writes fail if the other side reads nothing for this long.
+fn with_read_pause<S: AsyncRead + AsyncWrite>(stream: S, pause: Duration) -> Pin<Box<TimeoutStream<S>>> {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(pause));
+    Box::pin(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    #[tokio::test]
+    async fn a_connection_whose_client_reads_nothing_ends() {
+        let (server, client) = tokio::io::duplex(16);
+        let mut server = with_read_pause(server, Duration::from_millis(20));
+        let written = tokio::time::timeout(Duration::from_secs(10), server.write_all(&[0; 64])).await;
+        assert_eq!(written.unwrap().unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+        drop(client);
     }
 }
