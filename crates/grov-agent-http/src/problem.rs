@@ -114,6 +114,9 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub errors: Vec<FieldError>,
+    /// Seconds after which the same request may succeed; also the header `Retry-After`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
 }
 
 /// An error on its way to the client.
@@ -212,15 +215,20 @@ impl Problem {
             detail: self.detail,
             code: self.code,
             errors: self.errors,
+            // Rounded up: a client that waits for the whole time must not be early.
+            retry_after: self
+                .retry_after
+                .map(|pause| (pause.as_secs() + u64::from(pause.subsec_nanos() > 0)).max(1)),
         }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, code, retry_after) = (self.status(), self.code, self.retry_after);
-        let body = serde_json::to_vec(&self.into_body()).unwrap_or_default();
-        let mut response = (status, body).into_response();
+        let (status, code) = (self.status(), self.code);
+        let body = self.into_body();
+        let json = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = (status, json).into_response();
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,
@@ -230,10 +238,8 @@ impl IntoResponse for Problem {
             let scheme = HeaderValue::from_static("ApiKey header=\"X-AGENT-KEY\"");
             headers.insert(header::WWW_AUTHENTICATE, scheme);
         }
-        if let Some(pause) = retry_after {
-            // Rounded up: a client that waits for the whole time must not be early.
-            let seconds = pause.as_secs() + u64::from(pause.subsec_nanos() > 0);
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        if let Some(seconds) = body.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

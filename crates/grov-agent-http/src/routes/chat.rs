@@ -10,6 +10,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use futures_util::task::AtomicWaker;
 use futures_util::{FutureExt, Stream};
 use grov_agent::{
     AgentStoreError, ChatAnswer, ChatFailed, ChatRequest, Decision, KeyRole, MessageId, Progress, ProjectId,
@@ -26,6 +27,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::task::JoinSet;
+use tracing::Instrument;
 use utoipa::ToSchema;
 
 /// The longest message in bytes.
@@ -34,6 +37,8 @@ const MAX_MESSAGE: usize = 128 * 1024;
 const MAX_METADATA: usize = 32 * 1024;
 /// How often a stream says that it is alive while the model is silent.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// How many events wait for a client that reads slowly. Beyond this, pieces of text are joined.
+const MAX_WAITING: usize = 64;
 
 /// A message to the agent.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -283,31 +288,50 @@ type Chat = Pin<Box<dyn Future<Output = Result<String, Problem>> + Send>>;
 
 /// Progress between the chat and its stream.
 #[derive(Clone, Default)]
-struct Queue(Arc<Mutex<VecDeque<Progress>>>);
+struct Queue(Arc<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    progress: Mutex<VecDeque<Progress>>,
+    stream: AtomicWaker,
+}
 
 impl Queue {
+    /// Never waits for the client, so that a slow one does not hold up its chat.
     fn push(&self, progress: Progress) {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.push_back(progress);
+        let mut queue = self.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = queue.len() >= MAX_WAITING;
+        match (queue.back_mut(), progress) {
+            (Some(Progress::Text(last)), Progress::Text(delta)) if is_full => last.push_str(&delta),
+            (_, progress) => queue.push_back(progress),
+        }
+        drop(queue);
+        self.0.stream.wake();
     }
 
     fn pop(&self) -> Option<Progress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut queue = self.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.pop_front()
     }
 }
 
-/// Runs the chat as the client reads: when the client is gone, the stream is dropped, and the chat with it.
-fn events(mut chat: Chat, queue: Queue) -> impl Stream<Item = Result<Event, Infallible>> {
+/// Runs the chat in a task of its own: it holds a transaction while it stores its turn, so it must not wait until the client
+/// reads. When the client is gone, the stream is dropped, and the task with it.
+fn events(chat: Chat, queue: Queue) -> impl Stream<Item = Result<Event, Infallible>> {
+    let mut task = JoinSet::new();
+    task.spawn(chat.in_current_span());
     let mut answer = None;
     let mut is_over = false;
     futures_util::stream::poll_fn(move |context| {
         if is_over {
             return Poll::Ready(None);
         }
+        queue.0.stream.register(context.waker());
         if answer.is_none()
-            && let Poll::Ready(answered) = chat.as_mut().poll(context)
+            && let Poll::Ready(ended) = task.poll_join_next(context)
         {
-            answer = Some(answered);
+            let cut_off = || Err(Problem::unavailable("the chat was cut off"));
+            answer = Some(ended.and_then(Result::ok).unwrap_or_else(cut_off));
         }
         if let Some(progress) = queue.pop() {
             return Poll::Ready(Some(Ok(progress_event(progress))));
@@ -371,16 +395,55 @@ mod tests {
 
     #[tokio::test]
     async fn a_dropped_stream_drops_its_chat() {
-        let alive = Arc::new(());
-        let held = Arc::clone(&alive);
+        let (held, dropped) = tokio::sync::oneshot::channel::<()>();
         let chat: Chat = Box::pin(async move {
             let _held = held;
             std::future::pending().await
         });
         let mut stream = Box::pin(events(chat, Queue::default()));
         assert!(stream.next().now_or_never().is_none());
-        assert_eq!(Arc::strong_count(&alive), 2);
         drop(stream);
-        assert_eq!(Arc::strong_count(&alive), 1);
+        let ended = tokio::time::timeout(Duration::from_secs(10), dropped).await;
+        assert!(ended.unwrap().is_err());
+    }
+
+    #[tokio::test]
+    async fn an_error_event_says_when_to_try_again() {
+        let busy = Problem::unavailable("busy").retry_after(Duration::from_millis(1500));
+        let events: Vec<_> = events(Box::pin(async { Err(busy) }), Queue::default())
+            .collect()
+            .await;
+        assert!(
+            format!("{events:?}").contains(r#"\"retry_after\":2"#),
+            "{events:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_nobody_reads_does_not_hold_up_its_chat() {
+        let queue = Queue::default();
+        let (done, is_done) = tokio::sync::oneshot::channel();
+        let chat: Chat = Box::pin({
+            let queue = queue.clone();
+            async move {
+                for _ in 0..1000 {
+                    queue.push(Progress::Text("ab".to_owned()));
+                    tokio::task::yield_now().await;
+                }
+                done.send(()).unwrap();
+                Ok("{}".to_owned())
+            }
+        });
+        let stream = events(chat, queue.clone());
+        let ended = tokio::time::timeout(Duration::from_secs(10), is_done).await;
+        assert!(ended.is_ok_and(|ended| ended.is_ok()));
+        let waiting: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(waiting.len(), MAX_WAITING);
+        let length = waiting.iter().map(|progress| match progress {
+            Progress::Text(text) => text.len(),
+            Progress::Stage(_) => 0,
+        });
+        assert_eq!(length.sum::<usize>(), 2000);
+        drop(stream);
     }
 }
