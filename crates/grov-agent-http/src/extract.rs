@@ -1,5 +1,6 @@
 //! Extractors whose rejections are problems.
 
+use crate::gate::BodyMemory;
 use crate::problem::{Code, FieldError, Problem};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -24,7 +25,8 @@ pub(crate) struct Json<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(mut request: Request, state: &S) -> Result<Self, Problem> {
+        let _memory = request.extensions_mut().remove::<BodyMemory>();
         let is_json = is_json(request.headers());
         let has_type = request.headers().contains_key(header::CONTENT_TYPE);
         let body = Bytes::from_request(request, state)

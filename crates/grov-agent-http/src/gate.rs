@@ -10,10 +10,15 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
+use grov_agent::KeyRole;
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_body_util::BodyExt;
+use hyper::body::Body as _;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Instrument;
 
 /// The header with the id of a request, which the log repeats.
@@ -22,6 +27,16 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const KEY: &str = "x-agent-key";
 /// How long a client may pause while it sends a body.
 const BODY_PAUSE: Duration = Duration::from_secs(30);
+/// How long a whole body may take.
+const BODY_TIME: Duration = Duration::from_secs(60);
+/// How long a large body waits until there is memory for it.
+const MEMORY_WAIT: Duration = Duration::from_secs(20);
+/// The only path with large bodies.
+const UPLOAD_PATH: &str = "/projects/{project}/docs";
+/// The only path that answers with events.
+const CHAT_PATH: &str = "/chat";
+/// The most bytes of a body on every other path.
+const MAX_SMALL_BODY: usize = 2 * 1024 * 1024;
 /// A body larger than this is large.
 const LARGE: usize = 1024 * 1024;
 /// How much of a refused body is read, so that a client that sends it all at once sees the answer.
@@ -32,6 +47,12 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The response was stored for its `Idempotency-Key` together with what it did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlreadyStored;
+
+/// The memory of a large body. Whoever parses the body keeps it until then.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyMemory(
+    #[expect(dead_code, reason = "counts until it is dropped")] Arc<OwnedSemaphorePermit>,
+);
 
 /// Passes a request to its route. Every answer has a request id, and none is a panic.
 pub(crate) async fn pass(State(service): State<Service>, request: Request, next: Next) -> Response {
@@ -85,13 +106,15 @@ async fn admit(service: &Service, request: Request, next: Next) -> Result<Respon
     tracing::debug!(key = caller.name(), "admitted");
     let (mut parts, body) = request.into_parts();
     let has_body = matches!(parts.method, Method::POST | Method::PATCH | Method::PUT);
-    let mut permit = None;
     let body = if has_body {
-        if announced_length(&parts.headers).is_none_or(|length| length > LARGE) {
-            // The semaphore is never closed.
-            permit = service.large_bodies.acquire().await.ok();
+        may_write(&caller, &parts)?;
+        if is_large(&parts.headers, &body) {
+            let memory = memory(&service.large_bodies, MEMORY_WAIT).await?;
+            parts.extensions.insert(memory);
         }
-        collect(body, &parts.headers, service.parts.limits.max_body_bytes).await?
+        let read = collect(body, &parts.headers, limit(service, &parts));
+        let read = tokio::time::timeout(BODY_TIME, read).await;
+        read.unwrap_or_else(|_| Err(late_body()))?
     } else {
         Bytes::new()
     };
@@ -108,8 +131,40 @@ async fn admit(service: &Service, request: Request, next: Next) -> Result<Respon
             pass_once(service, turn, Request::from_parts(parts, Body::from(body)), next).await?
         }
     };
-    drop(permit);
     Ok(response)
+}
+
+/// Every path with a body changes something, so a key that only reads is refused before its body is read.
+fn may_write(caller: &Caller, parts: &Parts) -> Result<(), Problem> {
+    match parts.extensions.get::<MatchedPath>() {
+        Some(_) => caller.needs(KeyRole::Agent),
+        None => Ok(()),
+    }
+}
+
+/// The most bytes of a body, and what sets them.
+fn limit(service: &Service, parts: &Parts) -> (usize, &'static str) {
+    let most = service.parts.limits.max_body_bytes;
+    let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+    if path == Some(UPLOAD_PATH) || most <= MAX_SMALL_BODY {
+        (most, "agent.max_body_bytes")
+    } else {
+        (MAX_SMALL_BODY, "the limit of every path but uploads")
+    }
+}
+
+fn is_large(headers: &HeaderMap, body: &Body) -> bool {
+    !body.is_end_stream() && announced_length(headers).is_none_or(|length| length > LARGE)
+}
+
+async fn memory(bodies: &Arc<Semaphore>, wait: Duration) -> Result<BodyMemory, Problem> {
+    match tokio::time::timeout(wait, Arc::clone(bodies).acquire_owned()).await {
+        Ok(Ok(permit)) => Ok(BodyMemory(Arc::new(permit))),
+        // The semaphore is never closed.
+        Ok(Err(_)) | Err(_) => Err(Problem::unavailable(
+            "too many large bodies are being read; nothing was read of this one, so send it again in a moment",
+        )),
+    }
 }
 
 /// Paths that need no key.
@@ -142,7 +197,8 @@ async fn pass_once(
 ) -> Result<Response, Problem> {
     let now = service.now();
     if let Some(replay) = service.store().replay(turn.owner(), turn.key(), now).await? {
-        let wants_events = wants_events(request.headers());
+        let is_chat = request.uri().path() == CHAT_PATH;
+        let wants_events = is_chat && wants_events(request.headers());
         return Ok(once::response(turn.check(replay)?, wants_events));
     }
     request.extensions_mut().insert(turn.clone());
@@ -182,10 +238,14 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+fn late_body() -> Problem {
+    Problem::invalid("", "the body did not arrive in time")
+}
+
 /// Reads a body up to the limit.
-async fn collect(body: Body, headers: &HeaderMap, limit: usize) -> Result<Bytes, Problem> {
+async fn collect(body: Body, headers: &HeaderMap, (limit, name): (usize, &str)) -> Result<Bytes, Problem> {
     let too_large = || {
-        let detail = format!("the body is larger than {limit} bytes (agent.max_body_bytes)");
+        let detail = format!("the body is larger than {limit} bytes ({name})");
         Problem::new(Code::TooLarge, detail)
     };
     let announced = announced_length(headers);
@@ -208,7 +268,7 @@ async fn collect(body: Body, headers: &HeaderMap, limit: usize) -> Result<Bytes,
                 bytes.extend_from_slice(&data);
             }
             Ok(Some(Err(_))) => return Err(Problem::invalid("", "the body ended too early")),
-            Err(_) => return Err(Problem::invalid("", "the body did not arrive in time")),
+            Err(_) => return Err(late_body()),
         }
     }
 }
@@ -274,8 +334,34 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_is_read_up_to_the_limit() {
-        let read = async |length, limit| collect(Body::from(vec![0; length]), &HeaderMap::new(), limit).await;
+        let read =
+            async |length, limit| collect(Body::from(vec![0; length]), &HeaderMap::new(), (limit, "x")).await;
         assert_eq!(read(10, 10).await.unwrap().len(), 10);
         assert_eq!(read(11, 10).await.unwrap_err().code(), Code::TooLarge);
+    }
+
+    #[test]
+    fn a_body_that_is_empty_is_not_large() {
+        let large = |body, length: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(length) = length {
+                headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(length));
+            }
+            is_large(&headers, &body)
+        };
+        assert!(!large(Body::empty(), None));
+        assert!(!large(Body::from("a"), Some("1")));
+        assert!(large(Body::from("a"), None));
+        assert!(large(Body::from("a"), Some("1048577")));
+    }
+
+    #[tokio::test]
+    async fn a_large_body_does_not_wait_for_memory_without_end() {
+        let bodies = Arc::new(Semaphore::new(1));
+        let wait = Duration::from_millis(20);
+        let first = memory(&bodies, wait).await.unwrap();
+        assert_eq!(memory(&bodies, wait).await.unwrap_err().code(), Code::Unavailable);
+        drop(first);
+        assert!(memory(&bodies, wait).await.is_ok());
     }
 }

@@ -80,7 +80,7 @@ pub struct ServiceState {
     pub(crate) running: Running,
     pub(crate) metrics: Metrics,
     /// Bounds the memory of large bodies.
-    pub(crate) large_bodies: Semaphore,
+    pub(crate) large_bodies: Arc<Semaphore>,
     stop_chats: watch::Sender<bool>,
 }
 
@@ -103,7 +103,7 @@ impl Service {
             chat_limits: ChatLimits::new(&parts.limits),
             running: Running::default(),
             metrics: Metrics::new(),
-            large_bodies: Semaphore::new(LARGE_BODIES),
+            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)),
             stop_chats: watch::Sender::new(false),
             parts,
         }))

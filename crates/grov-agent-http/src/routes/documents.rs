@@ -2,6 +2,7 @@
 
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters, media_type};
+use crate::gate::BodyMemory;
 use crate::problem::{Problem, ProblemBody};
 use crate::service::Service;
 use axum::Json as Answer;
@@ -187,12 +188,14 @@ pub(crate) async fn upload(
     State(service): State<Service>,
     caller: Caller,
     Ids(project): Ids<ProjectId>,
-    request: Request,
+    mut request: Request,
 ) -> Result<Response, Problem> {
+    let memory = request.extensions_mut().remove::<BodyMemory>();
     let project = service.project(&caller, project).await?;
     caller.needs(KeyRole::Agent)?;
     let upload = Parts::read(request, &service).await?.upload(project.id)?;
     let prepared = prepared(&service, upload).await?;
+    drop(memory);
     let ingested = service.parts.ingestor.store(prepared).await?;
     if !ingested.stored.unchanged {
         service.metrics.documents.inc();
