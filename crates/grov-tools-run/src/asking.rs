@@ -49,20 +49,25 @@ impl Parts {
     }
 }
 
-impl Asking {
-    /// Prepares a question: reads files, plan and changes. With `needs_key` false a missing key is left out.
-    pub(crate) async fn prepare(
-        around: &Surroundings,
+/// What a question is made of.
+struct Material {
+    parts: Parts,
+    opinion: Option<Opinion>,
+    plan: Option<Plan>,
+    /// The system prompt and its source.
+    prompt: Option<(String, String)>,
+}
+
+impl Material {
+    /// Reads files, plan and changes.
+    fn collect(
+        directory: &Path,
         tool: &Tool,
         action: BuiltIn,
-        arguments: &Arguments,
-        piped: Option<&Piped>,
-        needs_key: bool,
+        mut arguments: Arguments,
+        piped: Option<String>,
     ) -> Result<Self, ToolError> {
-        let mut arguments = arguments.clone();
-        let mut piped = piped
-            .map(|piped| piped.text.as_str())
-            .filter(|text| !text.trim().is_empty());
+        let mut piped = piped.filter(|text| !text.trim().is_empty());
         if tool.argument("query").is_some()
             && arguments.text("query").is_none()
             && let Some(text) = piped.take()
@@ -70,13 +75,9 @@ impl Asking {
             arguments.set("query", json!(text));
         }
         if let Some(missing) = arguments.missing(tool) {
-            return Err(
-                ToolError::usage(format!("`{}` needs <{}>", tool.command(), missing.name)).hint(format!(
-                    "usage: envoy {} {}",
-                    tool.group,
-                    grov_tools::docs::usage(tool)
-                )),
-            );
+            let error = ToolError::usage(format!("`{}` needs <{}>", tool.command(), missing.name));
+            let usage = grov_tools::docs::usage(tool);
+            return Err(error.hint(format!("usage: envoy {} {usage}", tool.group)));
         }
         let opinion = match action {
             BuiltIn::VertexValidate => Some(Opinion::Validate),
@@ -85,37 +86,64 @@ impl Asking {
             _ => None,
         };
         let mut parts = Parts {
-            root: root(around, opinion, &arguments)?,
+            root: root(directory, opinion, &arguments)?,
             text: String::new(),
             omitted: Vec::new(),
         };
         let plan = match opinion {
-            Some(Opinion::Validate) => Some(validate(around, &arguments, &mut parts)?),
-            Some(Opinion::Review) => review(around, &arguments, &mut parts)?,
+            Some(Opinion::Validate) => Some(validate(directory, &arguments, &mut parts)?),
+            Some(Opinion::Review) => review(directory, &arguments, &mut parts)?,
             Some(Opinion::Architect) => {
                 architect(&arguments, &mut parts)?;
                 None
             }
             None => {
-                ask(&arguments, &mut parts, piped.take())?;
+                ask(&arguments, &mut parts, piped.take().as_deref())?;
                 None
             }
         };
         if let Some(text) = piped {
-            parts.add("stdin", &[], &clean(text));
+            parts.add("stdin", &[], &clean(&text));
         }
-        let (model, base) = provider::model(
-            around,
-            arguments.text("provider"),
-            arguments.text("model"),
-            tool.key.as_ref(),
-            needs_key,
-        )
-        .await?;
         let prompt = opinion.map(|opinion| prompt(&parts.root, opinion)).transpose()?;
+        Ok(Self {
+            parts,
+            opinion,
+            plan,
+            prompt,
+        })
+    }
+}
+
+impl Asking {
+    /// Prepares a question. Files and git are read on a thread of its own, so that the call can be cancelled meanwhile. With
+    /// `needs_key` false a missing key is left out.
+    pub(crate) async fn prepare(
+        around: &Surroundings,
+        tool: &Tool,
+        action: BuiltIn,
+        arguments: &Arguments,
+        piped: Option<&Piped>,
+        needs_key: bool,
+    ) -> Result<Self, ToolError> {
+        let collecting = tokio::task::spawn_blocking({
+            let (directory, tool, arguments) = (around.directory.clone(), tool.clone(), arguments.clone());
+            let piped = piped.map(|piped| piped.text.clone());
+            move || Material::collect(&directory, &tool, action, arguments, piped)
+        });
+        let lost = |error| ToolError::new(ErrorKind::Io, format!("reading the material failed: {error}"));
+        let Material {
+            parts,
+            opinion,
+            plan,
+            prompt,
+        } = collecting.await.map_err(lost)??;
+        let (provider, name) = (arguments.text("provider"), arguments.text("model"));
+        let (model, base) = provider::model(around, provider, name, tool.key.as_ref(), needs_key).await?;
         let system = opinion
             .zip(prompt.as_ref())
             .map(|(opinion, (text, _))| with_schema(text, &opinion.schema()));
+        let step = arguments.as_object().get("step").and_then(Value::as_u64);
         Ok(Self {
             model,
             base,
@@ -127,11 +155,7 @@ impl Asking {
             },
             opinion,
             plan,
-            step: arguments
-                .as_object()
-                .get("step")
-                .and_then(Value::as_u64)
-                .and_then(|step| step.try_into().ok()),
+            step: step.and_then(|step| step.try_into().ok()),
             prompt: prompt.map(|(_, source)| source),
         })
     }
@@ -251,14 +275,8 @@ pub(crate) struct Failed {
 }
 
 /// The directory that paths are relative to: the named one, for plans and reviews the repository, else the current directory.
-fn root(
-    around: &Surroundings,
-    opinion: Option<Opinion>,
-    arguments: &Arguments,
-) -> Result<PathBuf, ToolError> {
-    let named = arguments
-        .text("project_root")
-        .map(|root| around.directory.join(root));
+fn root(directory: &Path, opinion: Option<Opinion>, arguments: &Arguments) -> Result<PathBuf, ToolError> {
+    let named = arguments.text("project_root").map(|root| directory.join(root));
     if let Some(named) = &named
         && !named.is_dir()
     {
@@ -268,7 +286,7 @@ fn root(
         )
         .hint("check the path after --project-root"));
     }
-    let directory = named.unwrap_or_else(|| around.directory.clone());
+    let directory = named.unwrap_or_else(|| directory.to_owned());
     match opinion {
         Some(Opinion::Review) => git::top(&directory),
         Some(Opinion::Validate) => Ok(git::top(&directory).unwrap_or(directory)),
@@ -319,11 +337,11 @@ fn architect(arguments: &Arguments, parts: &mut Parts) -> Result<(), ToolError> 
     add_files(arguments, parts)
 }
 
-fn validate(around: &Surroundings, arguments: &Arguments, parts: &mut Parts) -> Result<Plan, ToolError> {
-    let plan = plan::find(around, &parts.root, arguments.text("plan"))?;
+fn validate(directory: &Path, arguments: &Arguments, parts: &mut Parts) -> Result<Plan, ToolError> {
+    let plan = plan::find(directory, &parts.root, arguments.text("plan"))?;
     parts.omitted.extend(plan.omitted.iter().cloned());
     let queries = match arguments.text("queries") {
-        Some(path) => plan::queries_of(&around.directory.join(path), &mut parts.omitted)?,
+        Some(path) => plan::queries_of(&directory.join(path), &mut parts.omitted)?,
         None => plan.queries.clone(),
     };
     match queries.is_empty() {
@@ -340,13 +358,9 @@ fn validate(around: &Surroundings, arguments: &Arguments, parts: &mut Parts) -> 
     Ok(plan)
 }
 
-fn review(
-    around: &Surroundings,
-    arguments: &Arguments,
-    parts: &mut Parts,
-) -> Result<Option<Plan>, ToolError> {
+fn review(directory: &Path, arguments: &Arguments, parts: &mut Parts) -> Result<Option<Plan>, ToolError> {
     let named = arguments.text("plan");
-    let plan = match plan::find(around, &parts.root, named) {
+    let plan = match plan::find(directory, &parts.root, named) {
         Ok(plan) => Some(plan),
         // Changes can be reviewed without a plan; a plan that was named must exist.
         Err(error) if error.kind == ErrorKind::NotFound && named.is_none() => None,

@@ -28,9 +28,9 @@ pub(crate) struct Plan {
 }
 
 /// Finds the plan: the named file or directory, else the plan of the current branch.
-pub(crate) fn find(around: &Surroundings, root: &Path, named: Option<&str>) -> Result<Plan, ToolError> {
+pub(crate) fn find(directory: &Path, root: &Path, named: Option<&str>) -> Result<Plan, ToolError> {
     let named = named.map(|named| {
-        let here = around.directory.join(named);
+        let here = directory.join(named);
         let in_root = root.join(named);
         if !here.exists() && in_root.exists() {
             in_root

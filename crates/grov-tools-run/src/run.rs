@@ -40,16 +40,19 @@ pub async fn run(
         &mut metadata.more,
     );
     let result = tokio::select! {
-        result = work => result,
+        // First, so that a signal is handled before anything is read.
+        biased;
         () = cancelled => {
-            let cost = spending.settle(None, CallOutcome::Failed).await.unwrap_or(MicroUsd(0));
-            metadata.cost_usd = Some(cost);
+            let cost = spending.settle(None, CallOutcome::Failed).await;
+            metadata.cost_usd = Some(cost.unwrap_or_default());
             let message = match cost {
-                MicroUsd(0) => "the call was cancelled before anything was sent".to_owned(),
-                cost => format!("the call was cancelled; it may have cost up to {cost}, which counts against today's budget"),
+                None => "the call was cancelled before anything was sent".to_owned(),
+                Some(MicroUsd(0)) => "the call was cancelled; it cost nothing".to_owned(),
+                Some(cost) => format!("the call was cancelled; it may have cost up to {cost}, which counts against today's budget"),
             };
             Err(ToolError::new(ErrorKind::Cancelled, message))
         }
+        result = work => result,
     };
     // A duration in milliseconds fits.
     metadata.duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

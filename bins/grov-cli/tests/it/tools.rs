@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SEARCH: &str = r#"{"query":"q","results":[{"title":"T","url":"https://a","content":"c","score":0.9}],"response_time":1.2}"#;
 
@@ -156,6 +156,37 @@ fn a_cancelled_call_is_one_object_with_130() {
     let ended = Ended::of(&child.wait_with_output().unwrap());
     assert_eq!(ended.code, 130);
     assert_eq!(object(&ended)["error"]["kind"], "cancelled");
+}
+
+#[test]
+fn a_call_is_cancelled_while_git_runs() {
+    let scene = Scene::new();
+    let git = scene.write("bin/git", "#!/bin/sh\nexec sleep 20\n");
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let folder = scene.path("bin");
+    let mut command = envoy(&scene);
+    command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    command
+        .args(["vertex", "review"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    thread::sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    let begun = Instant::now();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ended = Ended::of(&child.wait_with_output().unwrap());
+    assert_eq!(
+        (ended.code, &object(&ended)["error"]["kind"]),
+        (130, &json!("cancelled"))
+    );
+    assert!(begun.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
