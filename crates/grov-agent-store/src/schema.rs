@@ -23,11 +23,9 @@ const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
 
 /// Migrates a SQLite database in one transaction.
 pub(crate) async fn migrate_sqlite(connection: &mut AnyConnection) -> Result<(), AgentStoreError> {
-    run(
-        connection,
-        "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL",
-    )
-    .await?;
+    run(connection, "PRAGMA busy_timeout = 10000").await?;
+    must_be_ours(connection).await?;
+    run(connection, "PRAGMA journal_mode = WAL").await?;
     if is_known(sqlite_version(connection).await?)? {
         return Ok(());
     }
@@ -38,6 +36,21 @@ pub(crate) async fn migrate_sqlite(connection: &mut AnyConnection) -> Result<(),
         run(&mut transaction, format!("PRAGMA user_version = {KNOWN}")).await?;
     }
     transaction.commit().await.map_err(failed)
+}
+
+/// Refuses the database of another program before anything in it is changed.
+async fn must_be_ours(connection: &mut AnyConnection) -> Result<(), AgentStoreError> {
+    const TABLES: &str = "SELECT count(*) AS tables FROM sqlite_master";
+    // Tables first: if another process creates ours meanwhile, the mark is there when they are.
+    let is_empty = pragma(connection, TABLES, "tables").await? == 0;
+    let application = pragma(connection, "PRAGMA application_id", "application_id").await?;
+    if is_empty || application == APPLICATION {
+        return Ok(());
+    }
+    Err(AgentStoreError::Other(
+        "the file in DATABASE_URL is a SQLite database of another program, so nothing was changed in it; give the path of a new file"
+            .to_owned(),
+    ))
 }
 
 /// Returns the schema of a SQLite database; 0 for an empty one.
