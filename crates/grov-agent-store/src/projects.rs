@@ -10,6 +10,9 @@ use grov_redact::Redacted;
 use sqlx::any::AnyRow;
 use time::OffsetDateTime;
 
+/// What a project has much of, and how many rows of it are deleted at once: others can write between two transactions.
+const DELETED_FIRST: [(&str, u32); 3] = [("documents", 20), ("threads", 100), ("memory_items", 500)];
+
 #[async_trait]
 impl ProjectStore for AgentDatabase {
     async fn create_project(&self, project: &Redacted<Project>) -> Result<(), AgentStoreError> {
@@ -63,6 +66,19 @@ impl ProjectStore for AgentDatabase {
     }
 
     async fn delete_project(&self, id: ProjectId) -> Result<bool, AgentStoreError> {
+        for (table, most) in DELETED_FIRST {
+            let delete = format!(
+                "DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE project_id = $1 LIMIT {most})"
+            );
+            loop {
+                let mut work = self.write().await?;
+                let deleted = work.run(delete.as_str(), args![id]).await?;
+                work.commit().await?;
+                if deleted == 0 {
+                    break;
+                }
+            }
+        }
         let mut work = self.write().await?;
         let deleted = work.run("DELETE FROM projects WHERE id = $1", args![id]).await?;
         work.commit().await?;
