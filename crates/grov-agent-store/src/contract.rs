@@ -92,6 +92,8 @@ macro_rules! contract_tests {
             a_proposed_change_of_state_is_made_with_its_call
             decisions_from_both_sides_at_once_do_not_block
             approving_an_item_supersedes_the_one_it_names
+            of_two_equal_proposals_at_once_one_is_stored
+            the_same_request_to_propose_twice_at_once_is_answered_twice
             an_event_and_a_metric_do_not_replace_a_rule
             two_measurements_that_replace_the_same_one_are_stored
             a_proposal_for_an_item_that_was_superseded_meanwhile_replaces_the_current_one

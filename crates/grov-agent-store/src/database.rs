@@ -359,6 +359,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_database_of_another_program_is_refused_and_not_changed() {
+        sqlx::any::install_default_drivers();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other.db");
+        std::fs::write(&path, []).unwrap();
+        let mut other = sqlite_options(&path, "rw").unwrap().connect().await.unwrap();
+        sqlx::raw_sql("CREATE TABLE notes (text TEXT); PRAGMA user_version = 1")
+            .execute(&mut other)
+            .await
+            .unwrap();
+        other.close().await.unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let url = format!("sqlite:{}", path.display());
+        let refused = AgentDatabase::open(&url, &DatabaseOptions::default())
+            .await
+            .unwrap_err();
+        assert!(refused.to_string().contains("another program"), "{refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[tokio::test]
     async fn an_error_about_the_url_does_not_repeat_it() {
         let url = "mysql://root:hunter2@localhost/x";
         let error = AgentDatabase::open(url, &DatabaseOptions::default())

@@ -27,6 +27,9 @@ impl MemoryItemStore for AgentDatabase {
     ) -> Result<(), AgentStoreError> {
         let mut work = self.write().await?;
         memory_rows::lock_project(&mut work, item.project_id).await?;
+        if call.is_some() {
+            memory_rows::must_be_new(&mut work, item).await?;
+        }
         memory_rows::insert(&mut work, item).await?;
         if let Some(call) = call {
             tool_call_rows::insert(&mut work, call).await?;

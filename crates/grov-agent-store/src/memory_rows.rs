@@ -49,6 +49,31 @@ pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), Age
     Ok(())
 }
 
+/// Refuses a proposal with the words of an item in force or of an open proposal: two callers may propose the same at once, and
+/// neither sees the other's before it is stored. The project is locked.
+pub(crate) async fn must_be_new(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
+    let select = format!(
+        "SELECT m.id FROM memory_items m WHERE m.project_id = $1 AND m.type = $3 AND m.content = $4 \
+         AND (m.status = 'proposed' OR ({})) LIMIT 1",
+        in_force(2)
+    );
+    let values = args![
+        item.project_id,
+        item.created_at,
+        item.kind.as_str(),
+        &item.content
+    ];
+    match work.one(select, values).await? {
+        None => Ok(()),
+        Some(row) => {
+            let id: MemoryItemId = row.get_as("id")?;
+            Err(AgentStoreError::Conflict(format!(
+                "the item {id} already says this; nothing was proposed"
+            )))
+        }
+    }
+}
+
 /// Keeps others from deciding about the memory of a project until the end of the transaction, so that two decisions about
 /// items that name each other do not wait for each other for ever.
 pub(crate) async fn lock_project(work: &mut Work, project: ProjectId) -> Result<(), AgentStoreError> {

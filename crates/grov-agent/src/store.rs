@@ -274,7 +274,8 @@ pub struct MemoryFilter {
 /// Governed memory.
 #[async_trait]
 pub trait MemoryItemStore: Send + Sync {
-    /// Stores an item, and a call of `memory.propose_add` that decides it if one is given.
+    /// Stores an item, and a call of `memory.propose_add` that decides it if one is given. Such a proposal is a conflict if an
+    /// item in force or an open proposal has its words.
     async fn add_item(
         &self,
         item: &Redacted<MemoryItem>,

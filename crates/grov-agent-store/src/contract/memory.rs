@@ -3,8 +3,8 @@
 use super::Store;
 use super::sample::{self, NOW, item, page, report, stored_item, stored_proposal};
 use grov_agent::{
-    AgentStoreError, ChangeRefused, MemoryChange, MemoryFilter, MemoryItem, MemoryStatus, MemoryType,
-    PROPOSE_UPDATE, ToolCall, ToolCallStatus,
+    AgentStoreError, ChangeRefused, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId, MemoryStatus,
+    MemoryType, PROPOSE_UPDATE, Proposal, ToolCall, ToolCallStatus,
 };
 use grov_redact::Redacted;
 use serde_json::json;
@@ -131,7 +131,7 @@ pub async fn a_proposed_change_of_state_is_made_with_its_call(store: Store) {
 pub async fn decisions_from_both_sides_at_once_do_not_block(store: Store) {
     let project = sample::project(&*store).await;
     for round in 0_u8..5 {
-        let (item, call) = stored_proposal(&*store, project, "The shop opens at nine.").await;
+        let (item, call) = stored_proposal(&*store, project, &format!("The shop opens at {round}.")).await;
         let fingerprint = [round; 32];
         let approved = report(ToolCallStatus::Approved);
         let (by_call, by_item) = tokio::join!(
@@ -175,6 +175,59 @@ pub async fn approving_an_item_supersedes_the_one_it_names(store: Store) {
     let old = now(&store, &old).await;
     assert_eq!(old.superseded_by, Some(new.id));
     assert_eq!(old.content, "The shop opens at nine.", "it is kept");
+}
+
+fn proposal(content: &str) -> Proposal {
+    Proposal {
+        kind: MemoryType::Fact,
+        content: content.to_owned(),
+        evidence: Vec::new(),
+        ttl: None,
+        supersedes: None,
+    }
+}
+
+/// See the name.
+pub async fn of_two_equal_proposals_at_once_one_is_stored(store: Store) {
+    let project = sample::project(&*store).await;
+    let propose = || {
+        let id = MemoryItemId::fresh();
+        grov_agent::propose(
+            &*store,
+            project,
+            id,
+            proposal("The shop opens at nine."),
+            false,
+            NOW,
+        )
+    };
+    let results = tokio::join!(propose(), propose(), propose());
+    let stored = [results.0.is_ok(), results.1.is_ok(), results.2.is_ok()];
+    assert_eq!(stored.iter().filter(|is_ok| **is_ok).count(), 1, "{stored:?}");
+    let all = MemoryFilter {
+        types: Vec::new(),
+        statuses: Vec::new(),
+    };
+    assert_eq!(store.items(project, &all, &page(5)).await.unwrap().items.len(), 1);
+}
+
+/// See the name.
+pub async fn the_same_request_to_propose_twice_at_once_is_answered_twice(store: Store) {
+    let project = sample::project(&*store).await;
+    let id = MemoryItemId::fresh();
+    let propose = || {
+        grov_agent::propose(
+            &*store,
+            project,
+            id,
+            proposal("The shop opens at nine."),
+            false,
+            NOW,
+        )
+    };
+    let (first, second) = tokio::join!(propose(), propose());
+    assert_eq!(first.unwrap().item, second.unwrap().item);
+    assert_eq!(propose().await.unwrap().item.id, id);
 }
 
 /// See the name.

@@ -105,7 +105,14 @@ pub async fn propose(
         thread: None,
         now: whole_micros(now),
     };
-    let Proposed { mut item, mut call } = build(proposal, &known, at)?;
+    let built = build(proposal, &known, at);
+    if let Err(ProposeFailed::Known(known)) = &built
+        && *known == id
+    {
+        // The same request, which another task has answered meanwhile.
+        return stored(store, project, id).await;
+    }
+    let Proposed { mut item, mut call } = built?;
     item.id = id;
     if let Some(call) = &mut call {
         call.memory_item_id = Some(id);
@@ -115,11 +122,28 @@ pub async fn propose(
         MemoryStatus::Proposed if has_webhook => vec![webhook::memory_proposed(&item, call.as_deref())],
         _ => Vec::new(),
     };
-    store.add_item(&item, call.as_ref(), &events).await?;
-    Ok(Proposed {
-        item: item.into_inner(),
-        call: call.map(Redacted::into_inner),
-    })
+    match store.add_item(&item, call.as_ref(), &events).await {
+        Ok(()) => Ok(Proposed {
+            item: item.into_inner(),
+            call: call.map(Redacted::into_inner),
+        }),
+        Err(AgentStoreError::Conflict(message)) => match stored(store, project, id).await {
+            Ok(proposed) => Ok(proposed),
+            Err(_) => Err(AgentStoreError::Conflict(message).into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what is stored as `id`: its call is that of who stored it.
+async fn stored(
+    store: &dyn AgentStore,
+    project: ProjectId,
+    id: MemoryItemId,
+) -> Result<Proposed, ProposeFailed> {
+    let item = store.item(project, id).await?;
+    let item = item.ok_or(AgentStoreError::NotFound("memory item"))?;
+    Ok(Proposed { item, call: None })
 }
 
 impl MemoryItem {
