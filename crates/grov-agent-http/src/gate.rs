@@ -12,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use grov_agent::KeyRole;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use std::panic::AssertUnwindSafe;
@@ -196,13 +196,19 @@ async fn pass_once(
     next: Next,
 ) -> Result<Response, Problem> {
     let now = service.now();
+    let is_chat = request.uri().path() == CHAT_PATH;
+    let wants_events = is_chat && wants_events(request.headers());
     if let Some(replay) = service.store().replay(turn.owner(), turn.key(), now).await? {
-        let is_chat = request.uri().path() == CHAT_PATH;
-        let wants_events = is_chat && wants_events(request.headers());
         return Ok(once::response(turn.check(replay)?, wants_events));
     }
     request.extensions_mut().insert(turn.clone());
     let response = next.run(request).await;
+    if response.status() == StatusCode::CONFLICT
+        && let Some(replay) = service.store().replay(turn.owner(), turn.key(), now).await?
+    {
+        // Another instance of the service was faster with the same key.
+        return Ok(once::response(turn.check(replay)?, wants_events));
+    }
     let is_json = crate::extract::is_json(response.headers());
     let is_stored = response.extensions().get::<AlreadyStored>().is_some();
     if !response.status().is_success() || !is_json || is_stored {

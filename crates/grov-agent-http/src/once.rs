@@ -1,7 +1,8 @@
 //! `Idempotency-Key`: a POST with the same key and the same body is carried out once, and answered the same each time.
 //!
 //! Within a process, requests with the same key wait for each other. Across processes and crashes the stored answer decides:
-//! a chat stores it in the transaction of its turn; what other requests do is the same if they are carried out again.
+//! a chat, an upload and a change of memory store it in their own transaction; what other requests do is the same if they are
+//! carried out again.
 
 use crate::problem::{Code, Problem};
 use axum::body::Body;

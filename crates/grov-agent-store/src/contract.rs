@@ -55,6 +55,8 @@ macro_rules! contract_tests {
     (@checks $use:ident $run:path) => {
         $crate::contract_tests! { @$use $run =>
             a_project_is_stored_changed_and_deleted
+            a_change_keeps_its_answer_in_its_own_transaction
+            an_upload_keeps_its_answer_in_its_own_transaction
             pages_show_each_project_once
             projects_can_be_limited_to_those_of_a_key
             a_cursor_of_something_else_is_refused

@@ -3,12 +3,13 @@
 use crate::AgentDatabase;
 use crate::chunk_changes::{self, Changes, PreparedWords};
 use crate::column::Columns;
+use crate::outbox;
 use crate::pages::{InOrder, Newest};
 use crate::work::{Work, args};
 use async_trait::async_trait;
 use grov_agent::{
     AgentStoreError, Category, Chunk, Document, DocumentId, DocumentStatus, DocumentStore, Listed,
-    NewDocument, Page, ProjectId, StoredDocument,
+    NewDocument, Page, ProjectId, ReplayOf, StoredDocument,
 };
 use sqlx::any::AnyRow;
 
@@ -23,7 +24,11 @@ const SELECT: &str = "SELECT d.*, CASE WHEN EXISTS ( \
 
 #[async_trait]
 impl DocumentStore for AgentDatabase {
-    async fn store_document(&self, new: &NewDocument) -> Result<StoredDocument, AgentStoreError> {
+    async fn store_document_once(
+        &self,
+        new: &NewDocument,
+        replay: ReplayOf<'_, StoredDocument>,
+    ) -> Result<StoredDocument, AgentStoreError> {
         if new.title.len() > MOST_TITLE_BYTES {
             return Err(AgentStoreError::Conflict(format!(
                 "the title has more than {MOST_TITLE_BYTES} bytes; give a shorter one"
@@ -46,6 +51,7 @@ impl DocumentStore for AgentDatabase {
             work.run(lock, args![new.project, &**new.title]).await?;
         }
         let stored = store(&mut work, new, words).await?;
+        outbox::keep_answer(&mut work, replay(&stored).as_ref(), new.now).await?;
         work.commit().await?;
         Ok(stored)
     }

@@ -9,7 +9,7 @@ use crate::work::{Arg, args};
 use async_trait::async_trait;
 use grov_agent::{
     AgentStoreError, Listed, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId, MemoryItemStore,
-    MemoryType, NewEvent, Page, ProjectId, RECENT_EVENTS, Situation, ToolCall,
+    MemoryType, NewEvent, Page, ProjectId, RECENT_EVENTS, ReplayOf, Situation, ToolCall,
 };
 use grov_redact::Redacted;
 use time::OffsetDateTime;
@@ -72,12 +72,13 @@ impl MemoryItemStore for AgentDatabase {
         page.listed(&rows, memory_rows::item)
     }
 
-    async fn change_item(
+    async fn change_item_once(
         &self,
         project: ProjectId,
         id: MemoryItemId,
         change: &Redacted<MemoryChange>,
         decided_by: &Redacted,
+        replay: ReplayOf<'_, MemoryItem>,
         now: OffsetDateTime,
     ) -> Result<MemoryItem, AgentStoreError> {
         let mut work = self.write().await?;
@@ -87,6 +88,7 @@ impl MemoryItemStore for AgentDatabase {
             .ok_or(AgentStoreError::NotFound("memory item"))?;
         memory_rows::change(&mut work, &mut item, change, decided_by, now).await?;
         memory_rows::decide_calls(&mut work, id, change, decided_by, now).await?;
+        outbox::keep_answer(&mut work, replay(&item).as_ref(), now).await?;
         work.commit().await?;
         Ok(item)
     }

@@ -158,3 +158,17 @@ pub(crate) async fn insert_replay(
         .await?;
     Ok(inserted > 0)
 }
+
+/// Keeps an answer in the transaction of what it answers.
+pub(crate) async fn keep_answer(
+    work: &mut Work,
+    replay: Option<&Replay>,
+    now: OffsetDateTime,
+) -> Result<(), AgentStoreError> {
+    match replay {
+        Some(replay) if !insert_replay(work, replay, now).await? => Err(AgentStoreError::Conflict(
+            "a request with this Idempotency-Key was answered already".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -13,13 +13,7 @@ const MOST_TITLE_BYTES: usize = 120;
 
 /// Stores a turn in a transaction.
 pub(crate) async fn store(work: &mut Work, turn: &NewTurn) -> Result<(), AgentStoreError> {
-    if let Some(replay) = &turn.replay
-        && !outbox::insert_replay(work, replay, turn.now).await?
-    {
-        return Err(AgentStoreError::Conflict(
-            "a request with this Idempotency-Key was answered already".to_owned(),
-        ));
-    }
+    outbox::keep_answer(work, turn.replay.as_ref(), turn.now).await?;
     if !turn.memory_items.is_empty() {
         memory_rows::lock_project(work, turn.project).await?;
     }

@@ -11,7 +11,9 @@ mod outline;
 mod pdf;
 mod text;
 
-use crate::{AgentStore, AgentStoreError, Category, NewChunk, NewDocument, ProjectId, StoredDocument};
+use crate::{
+    AgentStore, AgentStoreError, Category, NewChunk, NewDocument, ProjectId, ReplayOf, StoredDocument,
+};
 use format::Format;
 use grov_domain::Clock;
 use grov_redact::{Redacted, Redactor};
@@ -116,7 +118,20 @@ impl Ingestor {
     ///
     /// Returns the error of the store. Nothing was stored then.
     pub async fn store(&self, prepared: Prepared) -> Result<Ingested, AgentStoreError> {
-        let stored = self.store.store_document(&prepared.document).await?;
+        self.store_once(prepared, &|_| None).await
+    }
+
+    /// Stores a prepared document, and with it the answer to a request with an `Idempotency-Key`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the store. Nothing was stored then.
+    pub async fn store_once(
+        &self,
+        prepared: Prepared,
+        replay: ReplayOf<'_, StoredDocument>,
+    ) -> Result<Ingested, AgentStoreError> {
+        let stored = self.store.store_document_once(&prepared.document, replay).await?;
         Ok(Ingested {
             stored,
             content: prepared.content,

@@ -49,7 +49,8 @@ pub use search::{FoundChunk, FoundItem, RECENT_EVENTS, SearchBy, SearchFilter, S
 pub use store::{
     AgentStore, AgentStoreError, DatabaseHealth, DocumentStore, Embeddable, EmbeddedShare, Listed,
     MemoryFilter, MemoryItemStore, NewChunk, NewDocument, NewEvent, NewTurn, OutboxStore, Page, PendingEvent,
-    ProjectStore, Replay, Reported, SearchStore, StoredDocument, ThreadStore, ToolCallFilter, ToolCallStore,
+    ProjectStore, Replay, ReplayOf, Reported, SearchStore, StoredDocument, ThreadStore, ToolCallFilter,
+    ToolCallStore,
 };
 pub use thread::{Message, MessageRole, Thread, ThreadSummary};
 pub use tool::{FieldError, Risk, Tool, Tools};

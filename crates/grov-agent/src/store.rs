@@ -133,12 +133,24 @@ pub struct StoredDocument {
     pub kept: u32,
 }
 
+/// Makes the answer to a request with an `Idempotency-Key` from what was done; `None` without such a key.
+pub type ReplayOf<'a, T> = &'a (dyn Fn(&T) -> Option<Replay> + Send + Sync);
+
 /// Documents and their chunks.
 #[async_trait]
 pub trait DocumentStore: Send + Sync {
+    /// As [`DocumentStore::store_document_once`], without an answer to keep.
+    async fn store_document(&self, document: &NewDocument) -> Result<StoredDocument, AgentStoreError> {
+        self.store_document_once(document, &|_| None).await
+    }
     /// Stores a document or its new version, replacing its chunks. Chunks with the same text and heading path keep their ids
-    /// and embeddings.
-    async fn store_document(&self, document: &NewDocument) -> Result<StoredDocument, AgentStoreError>;
+    /// and embeddings. Unless nothing changed, `replay` is stored with it; [`AgentStoreError::Conflict`] if an answer to the
+    /// same `Idempotency-Key` is stored.
+    async fn store_document_once(
+        &self,
+        document: &NewDocument,
+        replay: ReplayOf<'_, StoredDocument>,
+    ) -> Result<StoredDocument, AgentStoreError>;
     /// Returns a document.
     async fn document(&self, project: ProjectId, id: DocumentId)
     -> Result<Option<Document>, AgentStoreError>;
@@ -292,14 +304,29 @@ pub trait MemoryItemStore: Send + Sync {
         filter: &MemoryFilter,
         page: &Page,
     ) -> Result<Listed<MemoryItem>, AgentStoreError>;
-    /// Changes an item with [`MemoryItem::change`]. Approving an item supersedes the one it names, or the one that took its place. A tool call that waits for
-    /// the item is decided with it: the one whose [`ToolCall::memory_change`] is of the same kind.
+    /// As [`MemoryItemStore::change_item_once`], without an answer to keep.
     async fn change_item(
         &self,
         project: ProjectId,
         id: MemoryItemId,
         change: &Redacted<MemoryChange>,
         decided_by: &Redacted,
+        now: OffsetDateTime,
+    ) -> Result<MemoryItem, AgentStoreError> {
+        self.change_item_once(project, id, change, decided_by, &|_| None, now)
+            .await
+    }
+    /// Changes an item with [`MemoryItem::change`]. Approving an item supersedes the one it names, or the one that took its
+    /// place. A tool call that waits for the item is decided with it: the one whose [`ToolCall::memory_change`] is of the same
+    /// kind. `replay` is stored with it;
+    /// [`AgentStoreError::Conflict`] if an answer to the same `Idempotency-Key` is stored.
+    async fn change_item_once(
+        &self,
+        project: ProjectId,
+        id: MemoryItemId,
+        change: &Redacted<MemoryChange>,
+        decided_by: &Redacted,
+        replay: ReplayOf<'_, MemoryItem>,
         now: OffsetDateTime,
     ) -> Result<MemoryItem, AgentStoreError>;
     /// Returns the situational picture of a project, with at most 200 items of a kind. A warning is written if there are more

@@ -2,13 +2,14 @@
 
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters, media_type};
-use crate::gate::BodyMemory;
+use crate::gate::{AlreadyStored, BodyMemory};
+use crate::once::Once;
 use crate::problem::{Problem, ProblemBody};
 use crate::service::Service;
-use axum::Json as Answer;
 use axum::extract::multipart::MultipartError;
 use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json as Answer};
 use grov_agent::{
     Category, Chunk, Document, DocumentId, DocumentStatus, KeyRole, Prepared, ProjectId, StoredDocument,
     Upload,
@@ -188,6 +189,7 @@ pub(crate) async fn upload(
     State(service): State<Service>,
     caller: Caller,
     Ids(project): Ids<ProjectId>,
+    once: Option<Extension<Once>>,
     mut request: Request,
 ) -> Result<Response, Problem> {
     let memory = request.extensions_mut().remove::<BodyMemory>();
@@ -196,13 +198,20 @@ pub(crate) async fn upload(
     let upload = Parts::read(request, &service).await?.upload(project.id)?;
     let prepared = prepared(&service, upload).await?;
     drop(memory);
-    let ingested = service.parts.ingestor.store(prepared).await?;
-    if !ingested.stored.unchanged {
+    let replay = |stored: &StoredDocument| {
+        let Extension(once) = once.as_ref()?;
+        let json = serde_json::to_string(&UploadAnswer::of(stored.clone())).ok()?;
+        Some(once.replay(StatusCode::CREATED, &json))
+    };
+    let stored = service.parts.ingestor.store_once(prepared, &replay).await?.stored;
+    let is_changed = !stored.unchanged;
+    let mut response = (StatusCode::CREATED, Answer(UploadAnswer::of(stored))).into_response();
+    if is_changed {
         service.metrics.documents.inc();
         (service.parts.on_texts)();
+        response.extensions_mut().insert(AlreadyStored);
     }
-    let answer = Answer(UploadAnswer::of(ingested.stored));
-    Ok((StatusCode::CREATED, answer).into_response())
+    Ok(response)
 }
 
 /// Prepares a document and keeps its file, before the database knows of it: a file without a document is removed later, and a

@@ -9,14 +9,18 @@ pub(crate) use propose::{propose, supersede};
 use super::search::names;
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters};
+use crate::gate::AlreadyStored;
+use crate::once::Once;
 use crate::problem::{Problem, ProblemBody};
 use crate::service::Service;
-use axum::Json as Answer;
 use axum::extract::State;
+use axum::{Extension, Json as Answer};
 use grov_agent::{
-    KeyRole, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId, MemoryStatus, MemoryType, ProjectId,
+    AgentStoreError, KeyRole, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId, MemoryStatus, MemoryType,
+    ProjectId,
 };
 use grov_redact::{Redacted, Redactor};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
@@ -167,7 +171,7 @@ pub(crate) async fn edit(
     caller: Caller,
     Ids((project, id)): Ids<(ProjectId, MemoryItemId)>,
     Json(body): Json<ItemChange>,
-) -> Result<Answer<MemoryItem>, Problem> {
+) -> Result<Changed, Problem> {
     if body.content.is_none() && body.expires_at.is_none() {
         return Err(Problem::invalid("", "content or expires_at is needed"));
     }
@@ -175,7 +179,7 @@ pub(crate) async fn edit(
         content: checked(body.content)?,
         expires_at: body.expires_at,
     };
-    changed(&service, &caller, project, id, change).await
+    changed(&service, &caller, (project, id), change, None).await
 }
 
 /// Accepts a proposal, with other words if given. What it supersedes is superseded with it. Needs the role approver.
@@ -191,12 +195,13 @@ pub(crate) async fn approve(
     State(service): State<Service>,
     caller: Caller,
     Ids((project, id)): Ids<(ProjectId, MemoryItemId)>,
+    once: Option<Extension<Once>>,
     Json(body): Json<Approval>,
-) -> Result<Answer<MemoryItem>, Problem> {
+) -> Result<Changed, Problem> {
     let change = MemoryChange::Approve {
         content: checked(body.content)?,
     };
-    changed(&service, &caller, project, id, change).await
+    changed(&service, &caller, (project, id), change, once).await
 }
 
 /// Declares a handler that makes one change without a body.
@@ -214,9 +219,10 @@ macro_rules! plain_change {
         pub(crate) async fn $name(
             State(service): State<Service>,
             caller: Caller,
-            Ids((project, id)): Ids<(ProjectId, MemoryItemId)>,
-        ) -> Result<Answer<MemoryItem>, Problem> {
-            changed(&service, &caller, project, id, $change).await
+            Ids(ids): Ids<(ProjectId, MemoryItemId)>,
+            once: Option<Extension<Once>>,
+        ) -> Result<Changed, Problem> {
+            changed(&service, &caller, ids, $change, once).await
         }
     };
 }
@@ -247,21 +253,37 @@ fn checked(content: Option<String>) -> Result<Option<String>, Problem> {
     Ok(content)
 }
 
+/// A changed item, whose answer was stored with the change.
+type Changed = (Extension<AlreadyStored>, Answer<MemoryItem>);
+
 async fn changed(
     service: &Service,
     caller: &Caller,
-    project: ProjectId,
-    id: MemoryItemId,
+    (project, id): (ProjectId, MemoryItemId),
     change: MemoryChange,
-) -> Result<Answer<MemoryItem>, Problem> {
+    once: Option<Extension<Once>>,
+) -> Result<Changed, Problem> {
     item(service, caller, project, id).await?;
     caller.needs(KeyRole::Approver)?;
+    let once = once.as_ref().map(|Extension(once)| once);
+    let changed = change_item(service, caller, (project, id), change, once).await?;
+    (service.parts.on_texts)();
+    Ok((Extension(AlreadyStored), Answer(changed)))
+}
+
+/// Changes an item, and stores the answer with it.
+async fn change_item(
+    service: &Service,
+    caller: &Caller,
+    (project, id): (ProjectId, MemoryItemId),
+    change: MemoryChange,
+    once: Option<&Once>,
+) -> Result<MemoryItem, AgentStoreError> {
+    let replay = |item: &MemoryItem| Some(once?.replay(StatusCode::OK, &serde_json::to_string(item).ok()?));
     let change = Redacted::of(&change);
     let decided_by = Redactor::shared().text(caller.name());
-    let changed = service
-        .store()
-        .change_item(project, id, &change, &decided_by, service.now())
-        .await?;
-    (service.parts.on_texts)();
-    Ok(Answer(changed))
+    let store = service.store();
+    store
+        .change_item_once(project, id, &change, &decided_by, &replay, service.now())
+        .await
 }

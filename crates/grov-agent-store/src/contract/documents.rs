@@ -3,8 +3,8 @@
 use super::Store;
 use super::sample::{self, NOW, direction, document, page, scope};
 use grov_agent::{
-    AgentStoreError, Category, Chunk, ChunkId, DocumentId, Embeddable, NewDocument, Page, ProjectId,
-    SearchBy, SearchFilter,
+    AgentStoreError, Category, Chunk, ChunkId, DocumentId, Embeddable, KeyId, NewDocument, Page, ProjectId,
+    SearchBy, SearchFilter, StoredDocument,
 };
 use std::collections::BTreeSet;
 use time::Duration;
@@ -271,4 +271,22 @@ pub async fn a_long_title_is_refused(store: Store) {
     let new = document(project, &"title ".repeat(1_000), Category::Facts, &GUIDE);
     let stored = store.store_document(&new).await;
     assert!(matches!(stored, Err(AgentStoreError::Conflict(_))), "{stored:?}");
+}
+
+/// See the name.
+pub async fn an_upload_keeps_its_answer_in_its_own_transaction(store: Store) {
+    let project = sample::project(&*store).await;
+    let owner = KeyId::fresh();
+    let answer = sample::replay(owner, "upload");
+    let replay = |_: &StoredDocument| Some(answer.clone());
+    let first = document(project, "plan.md", Category::Facts, &[(&[][..], "One.")]);
+    store.store_document_once(&first, &replay).await.unwrap();
+    let kept = store.replay(owner, &answer.key, NOW).await.unwrap();
+    assert_eq!(kept.unwrap().body, answer.body);
+    // The key was used: the second upload is not stored.
+    let second = document(project, "plan.md", Category::Facts, &[(&[][..], "Two.")]);
+    let stored = store.store_document_once(&second, &replay).await;
+    assert!(matches!(stored, Err(AgentStoreError::Conflict(_))), "{stored:?}");
+    let listed = store.documents(project, &page(10)).await.unwrap();
+    assert_eq!((listed.items.len(), listed.items[0].version), (1, 1));
 }

@@ -3,8 +3,8 @@
 use super::Store;
 use super::sample::{self, NOW, item, page, report, stored_item, stored_proposal};
 use grov_agent::{
-    AgentStoreError, ChangeRefused, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId, MemoryStatus,
-    MemoryType, PROPOSE_UPDATE, Proposal, ToolCall, ToolCallStatus,
+    AgentStoreError, ChangeRefused, KeyId, MemoryChange, MemoryFilter, MemoryItem, MemoryItemId,
+    MemoryStatus, MemoryType, PROPOSE_UPDATE, Proposal, ToolCall, ToolCallStatus,
 };
 use grov_redact::Redacted;
 use serde_json::json;
@@ -36,6 +36,28 @@ async fn now(store: &Store, item: &MemoryItem) -> MemoryItem {
 
 async fn status(store: &Store, call: &ToolCall) -> ToolCallStatus {
     store.tool_call(call.id, NOW).await.unwrap().unwrap().status
+}
+
+/// See the name.
+pub async fn a_change_keeps_its_answer_in_its_own_transaction(store: Store) {
+    let project = sample::project(&*store).await;
+    let (item, _) = stored_proposal(&*store, project, "The shop opens at ten.").await;
+    let owner = KeyId::fresh();
+    let answer = sample::replay(owner, "approve");
+    let change = async |change: MemoryChange| {
+        let (change, by) = (Redacted::of(&change), sample::text("bert"));
+        let replay = |_: &MemoryItem| Some(answer.clone());
+        store
+            .change_item_once(project, item.id, &change, &by, &replay, NOW)
+            .await
+    };
+    change(approve()).await.unwrap();
+    let kept = store.replay(owner, &answer.key, NOW).await.unwrap();
+    assert_eq!(kept.unwrap().body, answer.body);
+    // The key was used: the second change is not made.
+    let second = change(MemoryChange::Block).await;
+    assert!(matches!(second, Err(AgentStoreError::Conflict(_))), "{second:?}");
+    assert_eq!(now(&store, &item).await.status, MemoryStatus::Accepted);
 }
 
 /// See the name.

@@ -1,6 +1,6 @@
 //! New memory items.
 
-use super::{MAX_CONTENT, item};
+use super::{MAX_CONTENT, change_item, item};
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json};
 use crate::once::Once;
@@ -13,7 +13,6 @@ use grov_agent::{
     AgentStoreError, Evidence, KeyRole, MemoryChange, MemoryItem, MemoryItemId, MemoryStatus, MemoryType,
     ProjectId, Proposal, ProposeFailed,
 };
-use grov_redact::{Redacted, Redactor};
 use http::StatusCode;
 use serde::Deserialize;
 use time::Duration;
@@ -161,14 +160,8 @@ pub(crate) async fn supersede(
 ) -> Result<Answer<MemoryItem>, Problem> {
     let old = item(&service, &caller, project, id).await?;
     caller.needs(KeyRole::Approver)?;
-    let decided_by = Redactor::shared().text(caller.name());
-    let change = async |id, change: MemoryChange| {
-        let change = Redacted::of(&change);
-        let store = service.store();
-        store
-            .change_item(project, id, &change, &decided_by, service.now())
-            .await
-    };
+    let once = once.as_ref().map(|Extension(once)| once);
+    let change = async |id, change| change_item(&service, &caller, (project, id), change, once).await;
     let changed = match (body.content, body.by) {
         (None, Some(by)) if by != id => {
             let replacing = service.store().item(project, by).await?;
@@ -196,7 +189,6 @@ pub(crate) async fn supersede(
                 return Err(Problem::invalid("/type", "an event or a metric replaces nothing"));
             }
             new.supersedes = Some(id);
-            let once = once.as_ref().map(|Extension(once)| once);
             let proposed = create(&service, &caller, project, new, once).await?;
             match proposed.status {
                 MemoryStatus::Proposed => {
