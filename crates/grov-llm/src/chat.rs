@@ -31,6 +31,17 @@ use tokio::time::Instant;
 /// The longest response, in bytes. Each token of a stream comes with some hundred bytes around it.
 const MAX_RESPONSE_BYTES: usize = 32 * 1024 * 1024;
 
+/// The form of the requests of one call. It becomes the first form of later calls once the server took it.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// Index of the output format.
+    format: u8,
+    has_stream_options: bool,
+    is_versioned: bool,
+    /// Whether the other path was tried already.
+    has_other_path: bool,
+}
+
 /// A chat model on a server.
 pub struct HttpChat {
     api: ChatApi,
@@ -93,15 +104,16 @@ impl HttpChat {
         let deadline = Instant::now() + self.timeout;
         let schema: Value = serde_json::from_str(&prompt.schema).unwrap_or(Value::Null);
         let mut failures = 0;
+        let mut form = self.form();
         loop {
             let mut has_text = false;
             let mut hear = |text: &str| {
                 has_text = true;
                 on_text(text);
             };
-            let error = match self.call(prompt, &schema, &mut hear).await {
+            let error = match self.call(prompt, &schema, &mut form, &mut hear).await {
                 Ok(partial) => return partial.finished(prompt.max_output_tokens),
-                // The next call has another form. Each form is refused once at most.
+                // The next call has another form. Each form is tried once at most.
                 Err(ModelError::FormatRefused) => continue,
                 Err(error) => error,
             };
@@ -121,19 +133,19 @@ impl HttpChat {
         &self,
         prompt: &ChatPrompt,
         schema: &Value,
+        form: &mut Form,
         on_text: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Partial, ModelError> {
-        let (index, format) = self.formats.current();
-        let has_schema = format == OutputFormat::Schema && schema.is_object();
+        let has_schema = self.formats.at(form.format) == OutputFormat::Schema && schema.is_object();
         let sent = match self.api {
             ChatApi::OpenAi => {
                 let shape = openai::Shape {
                     has_schema,
-                    has_stream_options: self.takes_stream_options.load(Ordering::Relaxed),
+                    has_stream_options: form.has_stream_options,
                     is_vendor: self.transport.endpoint().host() == VENDOR_HOST,
                 };
                 let body = openai::body(&self.model, prompt, schema, shape);
-                self.transport.send(self.openai_path(), &body, None).await?
+                self.transport.send(self.openai_path(form), &body, None).await?
             }
             ChatApi::Anthropic => {
                 let has_schema = has_schema && schema::is_closed(schema);
@@ -145,8 +157,9 @@ impl HttpChat {
         };
         if sent.status() != 200 {
             let reply = sent.whole().await?;
-            return Err(self.refusal(&reply, index));
+            return Err(self.refusal(&reply, form));
         }
+        self.took(form);
         if sent.is_event_stream {
             self.stream(sent, on_text).await
         } else {
@@ -160,24 +173,42 @@ impl HttpChat {
         }
     }
 
-    /// The error of an unsuccessful response. [`ModelError::FormatRefused`] if another form of request may succeed.
-    fn refusal(&self, reply: &Reply, format: u8) -> ModelError {
-        let is_refused = match reply.status {
-            // The other path is tried once; if there is nothing either, the first one is the next again.
-            404 | 405 if self.api == ChatApi::OpenAi && !self.transport.endpoint().ends_in_v1() => {
-                !self.is_versioned.fetch_xor(true, Ordering::Relaxed)
-            }
-            400 | 422 if reply.mentions("stream_options") => {
-                self.takes_stream_options.swap(false, Ordering::Relaxed) || self.formats.refused(format)
-            }
-            400 | 422 => self.formats.refused(format),
-            _ => false,
-        };
-        if is_refused {
-            ModelError::FormatRefused
-        } else {
-            ModelError::of_status(reply)
+    /// The form that the server took last.
+    fn form(&self) -> Form {
+        Form {
+            format: self.formats.current().0,
+            has_stream_options: self.takes_stream_options.load(Ordering::Relaxed),
+            is_versioned: self.is_versioned.load(Ordering::Relaxed),
+            has_other_path: false,
         }
+    }
+
+    fn took(&self, form: &Form) {
+        self.formats.took(form.format);
+        self.takes_stream_options
+            .store(form.has_stream_options, Ordering::Relaxed);
+        self.is_versioned.store(form.is_versioned, Ordering::Relaxed);
+    }
+
+    /// The error of an unsuccessful response. [`ModelError::FormatRefused`] if another form of request may succeed, and then
+    /// `form` is that one.
+    fn refusal(&self, reply: &Reply, form: &mut Form) -> ModelError {
+        let has_two_paths = self.api == ChatApi::OpenAi && !self.transport.endpoint().ends_in_v1();
+        match reply.status {
+            404 | 405 if has_two_paths && !form.has_other_path => {
+                form.is_versioned = !form.is_versioned;
+                form.has_other_path = true;
+            }
+            400 | 422 if form.has_stream_options && reply.mentions("stream_options") => {
+                form.has_stream_options = false;
+            }
+            400 | 422 => match self.formats.after(form.format) {
+                Some(next) => form.format = next,
+                None => return ModelError::of_status(reply),
+            },
+            _ => return ModelError::of_status(reply),
+        }
+        ModelError::FormatRefused
     }
 
     /// Reads an event stream to its end.
@@ -206,8 +237,8 @@ impl HttpChat {
         Ok(partial)
     }
 
-    fn openai_path(&self) -> &'static str {
-        if self.transport.endpoint().ends_in_v1() || self.is_versioned.load(Ordering::Relaxed) {
+    fn openai_path(&self, form: &Form) -> &'static str {
+        if self.transport.endpoint().ends_in_v1() || form.is_versioned {
             openai::VERSIONED_PATH
         } else {
             openai::PATH

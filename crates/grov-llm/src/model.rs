@@ -155,8 +155,24 @@ impl FormatFallback {
     /// The index and value of the format to use now.
     pub(crate) fn current(&self) -> (u8, OutputFormat) {
         let index = self.used.load(Ordering::Relaxed);
+        (index, self.at(index))
+    }
+
+    /// The format with this index.
+    pub(crate) fn at(&self, index: u8) -> OutputFormat {
         let format = self.formats.get(usize::from(index)).copied();
-        (index, format.unwrap_or(OutputFormat::Prompt))
+        format.unwrap_or(OutputFormat::Prompt)
+    }
+
+    /// The index of the format to try after this one.
+    pub(crate) fn after(&self, index: u8) -> Option<u8> {
+        let next = index.checked_add(1)?;
+        (usize::from(next) < self.formats.len()).then_some(next)
+    }
+
+    /// Uses a format that the server took.
+    pub(crate) fn took(&self, index: u8) {
+        self.used.store(index, Ordering::Relaxed);
     }
 
     /// Records that the server answered 400 to a request with format `index`. Returns whether there is another format to try; if

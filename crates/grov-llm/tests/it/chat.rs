@@ -324,6 +324,26 @@ async fn both_spellings_of_the_base_url_work() {
 }
 
 #[tokio::test]
+async fn calls_at_once_do_not_change_each_others_form() {
+    let without_v1 = |settings: HttpChatSettings| HttpChatSettings {
+        base_url: settings
+            .base_url
+            .map(|url| url.trim_end_matches("/v1").to_owned()),
+        ..settings
+    };
+    let stage = stage_with(ChatApi::OpenAi, vec![status(404, "no")], without_v1).await;
+    let (one, two, three, four) = tokio::join!(stage.ask(), stage.ask(), stage.ask(), stage.ask());
+    for (result, _) in [one, two, three, four] {
+        assert!(matches!(result, Err(ChatError::Rejected(_))), "{result:?}");
+    }
+    // Each call tries both paths, and each path once.
+    let received = stage.server.received();
+    assert_eq!(received.len(), 8);
+    let versioned = received.iter().filter(|request| request.starts_with("POST /v1/"));
+    assert_eq!(versioned.count(), 4);
+}
+
+#[tokio::test]
 async fn passing_failures_are_tried_again_twice() {
     for api in APIS {
         let busy = || Line::Reply(529, "retry-after: 0\r\n", String::new());
