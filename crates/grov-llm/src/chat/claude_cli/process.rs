@@ -6,6 +6,7 @@ use grov_domain::{ChatCompletion, ChatError};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
+use std::pin::pin;
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -94,7 +95,14 @@ async fn talk(
             "the client ended without a result; run `claude -p hello` to see why",
         ))
     };
-    let ((), answered) = tokio::join!(write, read);
+    // A client that answers without reading everything is not waited for.
+    let answered = {
+        let mut read = pin!(read);
+        tokio::select! {
+            answered = &mut read => answered,
+            () = write => read.await,
+        }
+    };
     // The client may still be writing its own files.
     let ended = async { while let Ok(Some(_)) = lines.next_line().await {} };
     let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
