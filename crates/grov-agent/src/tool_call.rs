@@ -141,7 +141,7 @@ pub struct ToolReport {
     pub status: ToolCallStatus,
     /// What the tool returned.
     pub result: Option<Value>,
-    /// What went wrong, or why it was rejected.
+    /// What went wrong, or why it was rejected; not used for other states.
     pub error: Option<String>,
     /// Who decided: the caller's word, or the name of the key.
     pub decided_by: Option<String>,
@@ -229,7 +229,11 @@ impl ToolCall {
         }
         self.status = report.status;
         self.result = report.result.clone().or(self.result.take());
-        self.error = report.error.clone().or(self.error.take());
+        self.error = match report.status {
+            // Whatever is said about an approval or a success is no error.
+            ToolCallStatus::Approved | ToolCallStatus::Succeeded => None,
+            _ => report.error.clone().or(self.error.take()),
+        };
         // Whoever executes an approved call has not decided about it.
         if matches!(report.status, ToolCallStatus::Approved | ToolCallStatus::Rejected) {
             self.decided_by.clone_from(&report.decided_by);
@@ -242,10 +246,8 @@ impl ToolCall {
 mod tests {
     use super::*;
 
-    #[test]
-    fn who_executes_a_call_does_not_become_who_approved_it() {
-        let now = OffsetDateTime::UNIX_EPOCH;
-        let mut call = ToolCall {
+    fn waiting(now: OffsetDateTime) -> ToolCall {
+        ToolCall {
             id: ToolCallId::fresh(),
             project_id: ProjectId::fresh(),
             thread_id: None,
@@ -261,7 +263,33 @@ mod tests {
             memory_item_id: None,
             created_at: now,
             expires_at: now + CALL_LIFETIME,
-        };
+        }
+    }
+
+    #[test]
+    fn the_reason_of_an_approval_is_no_error() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let mut call = waiting(now);
+        for (status, error) in [
+            (ToolCallStatus::Approved, None),
+            (ToolCallStatus::Running, Some("slow")),
+            (ToolCallStatus::Succeeded, None),
+        ] {
+            let report = ToolReport {
+                status,
+                result: None,
+                error: Some("slow".to_owned()),
+                decided_by: None,
+            };
+            call.report(&report, now).unwrap();
+            assert_eq!(call.error.as_deref(), error, "{status}");
+        }
+    }
+
+    #[test]
+    fn who_executes_a_call_does_not_become_who_approved_it() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let mut call = waiting(now);
         for (status, by) in [
             (ToolCallStatus::Approved, "anna"),
             (ToolCallStatus::Running, "worker"),

@@ -11,7 +11,7 @@ use crate::signature::{self, SIGNATURE_HEADER};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use grov_agent::{KeyId, KeyRole, ToolCall, ToolCallId, ToolCallStatus, ToolReport};
+use grov_agent::{KeyId, KeyRole, Reported, ToolCall, ToolCallId, ToolCallStatus, ToolReport};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,9 +37,10 @@ pub(crate) struct ResultBody {
     result: Option<Value>,
     /// What went wrong, or why it was rejected.
     error: Option<String>,
-    /// Who decided; the name of the key if not given.
+    /// Who decided; the name of the key if not given. If given, the name of the key is added: `boss (key n8n)`.
     decided_by: Option<String>,
-    /// Lets the agent go on with the result of a call that ended.
+    /// Lets the agent go on with the result of a call that ended. A report that is repeated after the call's `expires_at` is
+    /// answered without `next` if the continuation is not stored any more.
     #[serde(default, rename = "continue")]
     go_on: bool,
 }
@@ -117,13 +118,13 @@ pub(crate) async fn result(
         result: body.result.filter(|result| !result.is_null()),
         error: body.error.filter(|error| !error.trim().is_empty()),
         decided_by: match decided_by {
-            None if is_decision => Some(caller.name().to_owned()),
+            given if is_decision => Some(decider(given.as_deref(), caller.name())),
             given => given,
         },
     };
     let reported = tool_calls::apply(&service, &call, &report, &fingerprint).await?;
-    let next = match body.go_on && status.is_final() && reported.call.thread_id.is_some() {
-        true => next(&service, &caller, &reported.call, fingerprint).await?,
+    let next = match body.go_on && continues(status, &reported.call) {
+        true => next(&service, &caller, &reported, fingerprint).await?,
         false => None,
     };
     let answer = ResultAnswer {
@@ -185,13 +186,29 @@ fn canonical(value: Option<&Value>) -> Value {
     }
 }
 
+/// Whether a thread may go on after a report. A decision about memory ends its call; other decisions do not.
+fn continues(reported: ToolCallStatus, call: &ToolCall) -> bool {
+    let has_ended = reported.is_final() || (call.memory_item_id.is_some() && call.status.is_final());
+    has_ended && call.thread_id.is_some()
+}
+
+/// Who decided: the key, and whom it names.
+fn decider(named: Option<&str>, key: &str) -> String {
+    match named.map(str::trim) {
+        None => key.to_owned(),
+        Some(named) if named == key => key.to_owned(),
+        Some(named) => format!("{named} (key {key})"),
+    }
+}
+
 /// Continues the thread of a call, once for each report: a repeated report is answered with the stored continuation.
 async fn next(
     service: &Service,
     caller: &Caller,
-    call: &ToolCall,
+    reported: &Reported,
     fingerprint: [u8; 32],
 ) -> Result<Option<Box<RawValue>>, Problem> {
+    let call = &reported.call;
     // Whoever repeats the report gets the same answer, so it does not belong to the key of the caller.
     let owner = KeyId::of(Uuid::nil());
     let mut hash = Sha256::new();
@@ -203,6 +220,8 @@ async fn next(
     let once: Once = service.running.enter(owner, key, fingerprint).await?;
     let json = match chat::stored_answer(service, Some(&once)).await? {
         Some(json) => json,
+        // The stored continuation may be deleted by now; another one would act a second time.
+        None if reported.is_repeat && service.now() >= call.expires_at => return Ok(None),
         None => {
             let running = service.chat_limits.begin(caller.id(), call.project_id);
             let _running = running.map_err(|problem| problem.with_note(STORED))?;
@@ -226,6 +245,42 @@ mod tests {
     fn print(json: &str) -> [u8; 32] {
         let id = r#""tool_call_id":"0195f7a0-0000-7000-8000-000000000001""#;
         fingerprint(&parse::<ResultBody>(format!("{{{id},{json}}}").as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn the_approval_of_a_memory_proposal_continues() {
+        let now = time::OffsetDateTime::UNIX_EPOCH;
+        let mut call = ToolCall {
+            id: ToolCallId::fresh(),
+            project_id: grov_agent::ProjectId::fresh(),
+            thread_id: Some(grov_agent::ThreadId::fresh()),
+            name: grov_agent::PROPOSE_ADD.to_owned(),
+            arguments: Value::Null,
+            status: ToolCallStatus::Succeeded,
+            requires_approval: true,
+            risk: grov_agent::Risk::Low,
+            reason: String::new(),
+            result: None,
+            error: None,
+            decided_by: None,
+            memory_item_id: Some(grov_agent::MemoryItemId::fresh()),
+            created_at: now,
+            expires_at: now,
+        };
+        assert!(continues(ToolCallStatus::Approved, &call));
+        // Another tool: its approval, repeated after it succeeded, is not the result.
+        call.memory_item_id = None;
+        assert!(!continues(ToolCallStatus::Approved, &call));
+        assert!(continues(ToolCallStatus::Succeeded, &call));
+        call.thread_id = None;
+        assert!(!continues(ToolCallStatus::Succeeded, &call));
+    }
+
+    #[test]
+    fn a_decision_shows_the_key_behind_the_name() {
+        assert_eq!(decider(None, "n8n"), "n8n");
+        assert_eq!(decider(Some("n8n"), "n8n"), "n8n");
+        assert_eq!(decider(Some("boss"), "n8n"), "boss (key n8n)");
     }
 
     #[test]
