@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use uuid::Uuid;
 
@@ -14,6 +15,8 @@ const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 #[derive(Clone, Debug)]
 pub struct Uploads {
     directory: PathBuf,
+    /// Held while a file is found and touched, or found old and removed, so that no file is removed that was just kept.
+    changing: Arc<Mutex<()>>,
 }
 
 impl Uploads {
@@ -21,6 +24,7 @@ impl Uploads {
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
+            changing: Arc::default(),
         }
     }
 
@@ -42,12 +46,15 @@ impl Uploads {
     pub fn keep(&self, sha256: &str, content: &[u8]) -> io::Result<()> {
         let not_a_hash = || io::Error::new(io::ErrorKind::InvalidInput, "not a SHA-256");
         let path = self.path(sha256).ok_or_else(not_a_hash)?;
+        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(existing) = File::options().write(true).open(&path)
             && existing.metadata()?.len() == content.len() as u64
         {
             // So that it is not removed as unused meanwhile.
             return existing.set_modified(SystemTime::now());
         }
+        // What follows writes another file, and its name is given to it at once.
+        drop(changing);
         let folder = self.directory.join(&sha256[..2]);
         fs::DirBuilder::new()
             .recursive(true)
@@ -108,14 +115,17 @@ impl Uploads {
                 let Ok(name) = file.file_name().into_string() else {
                     continue;
                 };
-                let age = file.metadata()?.modified().map(|at| now.duration_since(at));
+                let Some(modified) = unless_gone(file.metadata())? else {
+                    continue;
+                };
+                let age = modified.modified().map(|at| now.duration_since(at));
                 if !matches!(age, Ok(Ok(age)) if age >= MIN_AGE) {
                     continue;
                 }
                 if is_hash(&name) {
                     hashes.push(name);
                 } else if name.starts_with('.') && name.ends_with(".tmp") {
-                    fs::remove_file(file.path())?;
+                    unless_gone(fs::remove_file(file.path()))?;
                 }
             }
         }
@@ -131,11 +141,25 @@ impl Uploads {
         let Some(path) = self.path(sha256) else {
             return Ok(());
         };
-        let modified = fs::metadata(&path)?.modified()?;
-        if now.duration_since(modified).is_ok_and(|age| age >= MIN_AGE) {
-            fs::remove_file(path)?;
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(found) = unless_gone(fs::metadata(&path))? else {
+            return Ok(());
+        };
+        if now
+            .duration_since(found.modified()?)
+            .is_ok_and(|age| age >= MIN_AGE)
+        {
+            unless_gone(fs::remove_file(path))?;
         }
         Ok(())
+    }
+}
+
+/// A file that vanished meanwhile, such as one that another instance renamed or removed, is no error.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
 }
 
@@ -170,6 +194,18 @@ mod tests {
             assert!(uploads.path(name).is_none(), "{name}");
             assert!(uploads.keep(name, b"").is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_file_that_vanished_is_no_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let uploads = Uploads::new(directory.path());
+        uploads.remove(HASH, SystemTime::now()).unwrap();
+        assert!(
+            unless_gone(fs::metadata(directory.path().join("x")))
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]
