@@ -23,21 +23,27 @@ pub(crate) const HEADER: &str = "idempotency-key";
 pub(crate) const REPLAYED: &str = "idempotency-replayed";
 /// The longest key.
 const MAX_KEY: usize = 255;
-/// How long a request waits for another one with the same key.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+/// How long a request waits for another one with the same key: longer than a chat with several calls of the model takes.
+const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
 
 type Id = (KeyId, Uuid);
 
+/// A request that is carried out, or waits for its turn.
+struct Entry {
+    fingerprint: [u8; 32],
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
 /// The requests that are being carried out.
 #[derive(Clone, Default)]
-pub(crate) struct Running(Arc<Mutex<HashMap<Id, Arc<tokio::sync::Mutex<()>>>>>);
+pub(crate) struct Running(Arc<Mutex<HashMap<Id, Entry>>>);
 
 impl Running {
     /// Waits until no other request with this key is being carried out.
     ///
     /// # Errors
     ///
-    /// Returns 409 if that takes too long.
+    /// Returns 409 if that takes too long, and at once if the other request has another body.
     pub(crate) async fn enter(
         &self,
         owner: KeyId,
@@ -47,14 +53,22 @@ impl Running {
         let id = (owner, key);
         let lock = {
             let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(running.entry(id).or_default())
+            let entry = running.entry(id).or_insert_with(|| Entry {
+                fingerprint,
+                lock: Arc::default(),
+            });
+            if entry.fingerprint != fingerprint {
+                return Err(other_request());
+            }
+            Arc::clone(&entry.lock)
         };
-        let guard = tokio::time::timeout(MAX_WAIT, lock.lock_owned()).await;
-        let turn = Turn {
+        // Also removes the entry if the client does not wait.
+        let mut turn = Turn {
             running: self.clone(),
             id,
-            guard: guard.ok(),
+            guard: None,
         };
+        turn.guard = tokio::time::timeout(MAX_WAIT, lock.lock_owned()).await.ok();
         if turn.guard.is_none() {
             let detail =
                 "a request with the same Idempotency-Key is still being carried out; send it again later";
@@ -82,7 +96,7 @@ impl Drop for Turn {
         let mut running = self.running.0.lock().unwrap_or_else(PoisonError::into_inner);
         if running
             .get(&self.id)
-            .is_some_and(|lock| Arc::strong_count(lock) == 1)
+            .is_some_and(|entry| Arc::strong_count(&entry.lock) == 1)
         {
             running.remove(&self.id);
         }
@@ -123,8 +137,7 @@ impl Once {
         if replay.fingerprint == self.fingerprint {
             return Ok(replay);
         }
-        let detail = "the Idempotency-Key was used for another request; use a new key for each request";
-        Err(Problem::new(Code::Conflict, detail))
+        Err(other_request())
     }
 
     /// An id that is the same whenever the request is carried out, for what it creates.
@@ -135,6 +148,11 @@ impl Once {
         hash.update(self.fingerprint);
         digest_uuid(&hash.finalize().into())
     }
+}
+
+fn other_request() -> Problem {
+    let detail = "the Idempotency-Key was used for another request; use a new key for each request";
+    Problem::new(Code::Conflict, detail)
 }
 
 /// The key of a request, if it has one.
@@ -288,6 +306,35 @@ mod tests {
         let other = running.enter(KeyId::fresh(), key, [0; 32]).await.unwrap();
         drop((first, other));
         drop(second.await.unwrap());
+        assert!(running.0.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn another_body_with_the_key_of_a_running_request_is_refused_at_once() {
+        let running = Running::default();
+        let (owner, key) = (KeyId::fresh(), Uuid::from_u128(7));
+        let first = running.enter(owner, key, [0; 32]).await.unwrap();
+        let other = running.enter(owner, key, [1; 32]);
+        let other = tokio::time::timeout(Duration::from_secs(10), other)
+            .await
+            .unwrap();
+        assert_eq!(other.err().map(|problem| problem.code()), Some(Code::Conflict));
+        drop(first);
+        drop(running.enter(owner, key, [1; 32]).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_wait_for_its_turn_leaves_nothing_behind() {
+        let running = Running::default();
+        let (owner, key) = (KeyId::fresh(), Uuid::from_u128(7));
+        let first = running.enter(owner, key, [0; 32]).await.unwrap();
+        let second = running.enter(owner, key, [0; 32]);
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), second)
+                .await
+                .is_err()
+        );
+        drop(first);
         assert!(running.0.lock().unwrap().is_empty());
     }
 }
