@@ -13,6 +13,15 @@ use uuid::Uuid;
 /// How old the list of keys may be. A revoked key works no longer than this, on every instance.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// How old the list may be while the database does not answer.
+const FRESH_ENOUGH: Duration = Duration::from_secs(2);
+
+/// How long the database may take.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long after an error the database is not asked again.
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
+
 /// How old the list may be if it does not have a key. The command that creates a key takes longer, so a new key works at once;
 /// and wrong keys do not keep the database busy.
 const FRESH_FOR_UNKNOWN: Duration = Duration::from_millis(2);
@@ -29,7 +38,23 @@ pub fn secret_hash(secret: &str) -> [u8; 32] {
 pub(crate) struct KeyRing {
     store: Arc<dyn AgentStore>,
     admin: Entry,
-    stored: Mutex<Option<(Instant, Arc<[Entry]>)>>,
+    stored: Mutex<Stored>,
+}
+
+/// What is known of the stored keys.
+#[derive(Default)]
+struct Stored {
+    /// When the last good list was asked for, and the list.
+    list: Option<(Instant, Arc<[Entry]>)>,
+    /// When the last attempt ended, and its error.
+    ended: Option<(Instant, Option<String>)>,
+}
+
+impl Stored {
+    fn younger_than(&self, age: Duration) -> Option<Arc<[Entry]>> {
+        let (at, list) = self.list.as_ref()?;
+        (at.elapsed() < age).then(|| Arc::clone(list))
+    }
 }
 
 #[derive(Clone)]
@@ -56,7 +81,7 @@ impl KeyRing {
         Self {
             store,
             admin,
-            stored: Mutex::new(None),
+            stored: Mutex::default(),
         }
     }
 
@@ -86,23 +111,53 @@ impl KeyRing {
         Ok(None)
     }
 
+    /// Reads the keys. Requests that wait meanwhile share the result, also if it is an error.
     async fn stored(&self, freshness: Duration) -> Result<Arc<[Entry]>, AgentStoreError> {
+        let arrived = Instant::now();
         let mut stored = self.stored.lock().await;
-        if let Some((at, entries)) = &*stored
-            && at.elapsed() < freshness
-        {
-            return Ok(Arc::clone(entries));
+        if let Some(list) = stored.younger_than(freshness) {
+            return Ok(list);
         }
-        let at = Instant::now();
-        let keys = self.store.keys().await?;
-        let in_force = keys.into_iter().filter(|(key, _)| key.revoked_at.is_none());
-        let entries: Arc<[Entry]> = in_force
-            .map(|(key, hash)| Entry {
-                key: Arc::new(key),
-                hash,
-            })
-            .collect();
-        *stored = Some((at, Arc::clone(&entries)));
-        Ok(entries)
+        if let Some((ended, error)) = &stored.ended {
+            let list = || stored.list.as_ref().map(|(_, list)| Arc::clone(list));
+            match error {
+                None if *ended >= arrived => {
+                    if let Some(list) = list() {
+                        return Ok(list);
+                    }
+                }
+                Some(error) if ended.elapsed() < ERROR_PAUSE => {
+                    let unavailable = || AgentStoreError::Unavailable(error.clone());
+                    return stored.younger_than(FRESH_ENOUGH).ok_or_else(unavailable);
+                }
+                _ => {}
+            }
+        }
+        let began = Instant::now();
+        let read = tokio::time::timeout(TIME_LIMIT, self.store.keys()).await;
+        let late = |_| {
+            Err(AgentStoreError::Unavailable(format!(
+                "the keys were not read within {TIME_LIMIT:?}"
+            )))
+        };
+        let read = read.unwrap_or_else(late);
+        stored.ended = Some((Instant::now(), read.as_ref().err().map(ToString::to_string)));
+        match read {
+            Ok(keys) => {
+                let entries = in_force(keys);
+                stored.list = Some((began, Arc::clone(&entries)));
+                Ok(entries)
+            }
+            Err(error) => stored.younger_than(FRESH_ENOUGH).ok_or(error),
+        }
     }
+}
+
+fn in_force(keys: Vec<(Key, [u8; 32])>) -> Arc<[Entry]> {
+    let keys = keys.into_iter().filter(|(key, _)| key.revoked_at.is_none());
+    keys.map(|(key, hash)| Entry {
+        key: Arc::new(key),
+        hash,
+    })
+    .collect()
 }
