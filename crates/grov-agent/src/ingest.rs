@@ -30,7 +30,7 @@ pub use format::is_document_name;
 pub const MAX_DOCUMENT_BYTES: usize = 20 * 1024 * 1024;
 
 /// Maximum bytes of a title.
-const MAX_TITLE_BYTES: usize = 300;
+pub const MAX_TITLE_BYTES: usize = 300;
 
 /// An uploaded file. Raw: ingestion redacts before it derives anything.
 #[derive(Clone, Debug)]

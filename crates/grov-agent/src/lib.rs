@@ -36,7 +36,8 @@ pub use ids::{
     ChunkId, DocumentId, EventId, KeyId, MemoryItemId, MessageId, ProjectId, ThreadId, ToolCallId,
 };
 pub use ingest::{
-    IngestFailed, Ingested, Ingestor, MAX_DOCUMENT_BYTES, Prepared, Upload, is_document_name, prepare,
+    IngestFailed, Ingested, Ingestor, MAX_DOCUMENT_BYTES, MAX_TITLE_BYTES, Prepared, Upload,
+    is_document_name, prepare,
 };
 pub use memory::{
     ChangeRefused, Evidence, EvidenceKind, METRIC_LIFETIME, MemoryChange, MemoryItem, MemoryStatus,

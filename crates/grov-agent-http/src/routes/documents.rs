@@ -11,8 +11,8 @@ use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json as Answer};
 use grov_agent::{
-    Category, Chunk, Document, DocumentId, DocumentStatus, KeyRole, Prepared, ProjectId, StoredDocument,
-    Upload,
+    Category, Chunk, Document, DocumentId, DocumentStatus, KeyRole, MAX_TITLE_BYTES, Prepared, ProjectId,
+    StoredDocument, Upload,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,6 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// The longest title in bytes.
-const MAX_TITLE: usize = 500;
 /// The longest media type in bytes.
 const MAX_CONTENT_TYPE: usize = 200;
 
@@ -140,8 +138,12 @@ impl Parts {
     fn upload(self, project: ProjectId) -> Result<Upload, Problem> {
         let mut checks = Checks::default();
         let named = self.title.filter(|title| !title.trim().is_empty());
+        let path = match (&named, &self.file_name) {
+            (None, Some(_)) => "/file",
+            _ => "/title",
+        };
         let title = named.or_else(|| self.file_name.clone()).unwrap_or_default();
-        checks.text("/title", &title, MAX_TITLE);
+        checks.text(path, title.trim(), MAX_TITLE_BYTES);
         checks.optional_text(
             "/content_type",
             self.content_type.as_deref().unwrap_or_default(),
@@ -347,4 +349,28 @@ async fn document(
     caller.sees(project, "document")?;
     let document = service.store().document(project, id).await?;
     document.ok_or_else(|| Problem::not_found("document"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_that_is_too_long_is_refused_where_it_was_given() {
+        let path = |title: Option<String>, file_name: Option<String>| {
+            let parts = Parts {
+                title,
+                category: Some("FACTS".to_owned()),
+                content_type: None,
+                file_name,
+                bytes: Some(b"x".to_vec()),
+            };
+            let refused = parts.upload(ProjectId::fresh()).err().map(Problem::into_body);
+            refused.map(|body| body.errors[0].path.clone())
+        };
+        let long = || Some("x".repeat(MAX_TITLE_BYTES + 1));
+        assert_eq!(path(long(), None).as_deref(), Some("/title"));
+        assert_eq!(path(None, long()).as_deref(), Some("/file"));
+        assert_eq!(path(Some("x".repeat(MAX_TITLE_BYTES)), long()), None);
+    }
 }
