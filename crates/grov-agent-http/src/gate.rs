@@ -172,7 +172,7 @@ fn is_open(path: &str) -> bool {
     path == "/health" || path == "/docs" || path.starts_with("/docs/")
 }
 
-async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
+pub(crate) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
     let refused = |detail: &str| Problem::new(Code::Unauthorized, detail);
     let mut keys = headers.get_all(KEY).iter();
     let (Some(key), None) = (keys.next(), keys.next()) else {

@@ -1,12 +1,13 @@
 //! Health and metrics.
 
 use crate::caller::Caller;
+use crate::gate;
 use crate::problem::{Problem, ProblemBody};
 use crate::service::{HEALTH_TIMEOUT, Service};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header;
+use http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -50,15 +51,20 @@ struct EmbeddingHealth {
     #[schema(required)]
     dims: Option<usize>,
     ok: bool,
-    /// What is wrong, or how far the embedding of stored texts is.
+    /// With a valid key only: what is wrong, or how far the embedding of stored texts is.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
 
-/// Says whether the service works. Needs no key.
+/// Says whether the service works. Needs no key; with one it says more.
 #[utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health)))]
-pub(crate) async fn health(State(service): State<Service>) -> Json<Health> {
-    let database = tokio::time::timeout(HEALTH_TIMEOUT, service.store().health()).await;
+pub(crate) async fn health(State(service): State<Service>, headers: HeaderMap) -> Json<Health> {
+    // What is wrong may name files and quote providers, which is nobody else's business.
+    let (database, has_key) = tokio::join!(
+        tokio::time::timeout(HEALTH_TIMEOUT, service.store().health()),
+        tokio::time::timeout(HEALTH_TIMEOUT, gate::authenticate(&service, &headers)),
+    );
+    let has_key = matches!(has_key, Ok(Ok(_)));
     let (kind, vectors, is_ok) = match database {
         Ok(health) => (health.kind, health.vectors, health.is_ok),
         Err(_) => ("unknown", "unknown", false),
@@ -85,7 +91,7 @@ pub(crate) async fn health(State(service): State<Service>) -> Json<Health> {
             provider: providers.embedding,
             dims: providers.dimension,
             ok: providers.is_embedding_ok,
-            detail: providers.embedding_detail,
+            detail: providers.embedding_detail.filter(|_| has_key),
         },
     })
 }
