@@ -104,6 +104,11 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
             .public_url
             .as_ref()
             .map_or(own_url, |url| url.as_str().to_owned());
+        if agent.public_url.is_none() && agent.host.is_unspecified() {
+            tracing::warn!(
+                "the callback_url of webhook events is {public_url}, which no other machine can reach; set agent.public_url"
+            );
+        }
         let webhook = Webhook {
             store: Arc::clone(&database) as Arc<dyn OutboxStore>,
             clock: Arc::new(SystemClock),
