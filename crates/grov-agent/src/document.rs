@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use time::OffsetDateTime;
 
-/// The category of a document. Where documents disagree, an earlier category outranks a later one, and every document
-/// outranks memory.
+/// The category of a document. Where documents disagree, an earlier category outranks a later one, except that state tells
+/// what is the case at present. Every document outranks memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
