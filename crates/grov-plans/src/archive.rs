@@ -35,7 +35,8 @@ pub struct Archived {
     pub branch: String,
     /// Why it was archived.
     pub reason: ArchiveReason,
-    /// Whether the branch had, or may have had, work that was not merged. Such a plan is never removed.
+    /// Whether it is not known that the branch's work was merged: it was not, or the plan is still to be carried out. Such a
+    /// plan is never removed.
     pub unmerged: bool,
     /// The newest commit of the branch.
     pub tip: Option<String>,

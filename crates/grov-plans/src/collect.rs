@@ -28,8 +28,6 @@ pub struct PlanState {
     pub checked_out: bool,
     /// The name that the branch has now, if it was renamed.
     pub renamed_to: Option<Branch>,
-    /// Whether the branch has, or may have, work that is in no main branch.
-    unmerged: bool,
     is_main: bool,
     before: Record,
     record: Record,
@@ -58,7 +56,7 @@ impl PlanState {
         Archived {
             branch: self.branch.to_string(),
             reason,
-            unmerged: self.unmerged,
+            unmerged: !self.merged,
             tip: self.record.tip.clone(),
             at: timestamp(now),
         }

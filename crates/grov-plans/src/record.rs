@@ -17,6 +17,8 @@ pub(crate) struct Record {
     pub(crate) tip: Option<String>,
     /// Whether the branch ever had commits that the main branch did not have.
     pub(crate) worked: bool,
+    /// The newest commit of the branch that no main branch had. The branch was merged only if this commit was.
+    pub(crate) own: Option<String>,
     /// The commits of the branch and the main branches that were compared last, when its work was found unmerged.
     pub(crate) unmerged_at: Option<String>,
 }
@@ -28,7 +30,11 @@ impl Record {
             .inside(FILE)
             .and_then(|path| file::read_text(&path, MAX_RECORD));
         let recorded = recorded.ok().flatten();
-        if let Some(record) = recorded.and_then(|text| serde_json::from_str(&text).ok()) {
+        if let Some(mut record) = recorded.and_then(|text| serde_json::from_str::<Self>(&text).ok()) {
+            // Earlier versions did not record it.
+            if record.worked && record.own.is_none() {
+                record.own.clone_from(&record.tip);
+            }
             return record;
         }
         let queries = plan.queries().map(|listed| listed.items).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Compares each plan's branch with the main branches.
 //!
 //! A branch that is contained in a main branch was merged, or has no work yet. They look the same, so the record of a plan keeps
-//! whether the branch ever had commits of its own. It is renewed at each checkout and merge.
+//! whether the branch ever had commits of its own, and the newest one. It is renewed at each checkout and merge. A branch that
+//! was set back to a main branch has lost that commit, and was not merged.
 
 use super::PlanState;
 use crate::git::{Comparison, Git, Refs, compare};
@@ -43,7 +44,10 @@ fn note_work(refs: &Refs, states: &mut [PlanState], apart: &Apart) {
     for state in states {
         if let (Some(name), Some(tip)) = (state.branch.name(), &state.record.tip) {
             let has_moved = state.record.start.as_ref() != Some(tip);
-            state.record.worked |= apart.has(tip) && (has_moved || apart.has_own(refs, name, tip));
+            if apart.has(tip) && (has_moved || apart.has_own(refs, name, tip)) {
+                state.record.worked = true;
+                state.record.own = Some(tip.clone());
+            }
         }
     }
 }
@@ -55,7 +59,10 @@ fn assess_all(
     mains: &BTreeSet<String>,
     apart: &Apart,
 ) -> Result<bool, PlanError> {
-    let is_apart = |state: &PlanState| state.record.tip.as_ref().is_some_and(|tip| apart.has(tip));
+    let is_apart = |state: &PlanState| {
+        let commits = [&state.record.tip, &state.record.own];
+        commits.into_iter().flatten().any(|commit| apart.has(commit))
+    };
     let (easy, hard): (Vec<_>, Vec<_>) = states.iter_mut().partition(|state| !is_apart(state));
     for state in easy.into_iter().chain(hard).filter(|state| !state.is_main) {
         let Some(name) = state.branch.name().map(str::to_owned) else {
@@ -108,7 +115,6 @@ fn state(plan: PlanDir, branch: Branch, refs: &Refs) -> PlanState {
         gone,
         checked_out: refs.checked_out.contains(name),
         renamed_to: None,
-        unmerged: true,
         is_main: refs.main_names.contains(name),
         plan,
         branch,
@@ -123,6 +129,7 @@ fn forget_missing_commits(git: &Git, states: &mut [PlanState]) -> Result<(), Pla
         let is_valid = |commit: &String| is_commit(commit);
         state.record.tip = state.record.tip.take().filter(is_valid);
         state.record.start = state.record.start.take().filter(is_valid);
+        state.record.own = state.record.own.take().filter(is_valid);
     }
     let tips = states
         .iter()
@@ -162,7 +169,10 @@ impl Apart {
         states: &[PlanState],
         mains: &BTreeSet<String>,
     ) -> Result<Self, PlanError> {
-        let recorded = states.iter().filter_map(|state| state.record.tip.as_ref());
+        let recorded = states
+            .iter()
+            .flat_map(|state| [&state.record.tip, &state.record.own])
+            .flatten();
         let tips: BTreeSet<&String> = recorded
             .chain(refs.heads.values())
             .chain(refs.remotes.values().flatten())
@@ -210,36 +220,72 @@ fn assess_one(
     let Some(tip) = state.record.tip.clone() else {
         return Ok(());
     };
-    let has_moved = state.record.start.as_ref() != Some(&tip);
-    if !apart.has(&tip) {
-        state.unmerged = false;
-        // A branch that stands where the plan began has no work, whatever it stands on.
-        let may_have_work = has_moved || state.before.start.is_none();
-        state.merged = state.record.worked
-            || (state.gone && has_moved)
-            || (may_have_work && came_by_merge(git, &tip, mains)?)
-            || (has_moved && was_pushed(git, name)?);
+    if apart.has(&tip) {
+        let is_merged = is_merged_by_contents(git, state, &tip, mains)?;
+        // Without commits of its own it only stands on a branch that was merged.
+        state.merged = is_merged
+            && state.record.worked
+            && (state.record.own.as_ref() == Some(&tip) || own_is_merged(git, state, mains, apart)?);
         return Ok(());
     }
-    let compared = compared(&tip, mains);
-    let before = state.record.unmerged_at.clone().unwrap_or_default();
+    let has_moved = state.record.start.as_ref() != Some(&tip);
+    // A branch that stands where the plan began has no work, whatever it stands on.
+    let may_have_work = has_moved || state.before.start.is_none();
+    state.merged = own_is_merged(git, state, mains, apart)?
+        || (may_have_work && came_by_merge(git, &tip, mains)?)
+        || (has_moved && !state.record.worked && was_pushed(git, name)?);
+    Ok(())
+}
+
+/// Whether the branch had commits of its own, and the newest one is in a main branch.
+fn own_is_merged(
+    git: &Git,
+    state: &mut PlanState,
+    mains: &BTreeSet<String>,
+    apart: &Apart,
+) -> Result<bool, PlanError> {
+    let Some(own) = state.record.own.clone().filter(|_| state.record.worked) else {
+        return Ok(false);
+    };
+    if apart.has(&own) {
+        return is_merged_by_contents(git, state, &own, mains);
+    }
+    // A commit that git has removed is in none.
+    for main in mains {
+        if git
+            .try_read(&["merge-base", "--is-ancestor", &own, main])?
+            .is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Compares a commit that is in no main branch with their contents, unless the same was compared before.
+fn is_merged_by_contents(
+    git: &Git,
+    state: &mut PlanState,
+    commit: &str,
+    mains: &BTreeSet<String>,
+) -> Result<bool, PlanError> {
+    let compared = compared(commit, mains);
+    let before = state.before.unmerged_at.clone().unwrap_or_default();
     if before == compared {
-        return Ok(());
+        return Ok(false);
     }
     let mut seen: Vec<&str> = before.split(' ').filter(|commit| is_commit(commit)).collect();
     // Another state of the branch must be compared with all commits.
-    if seen.is_empty() || seen.remove(0) != tip {
+    if seen.is_empty() || seen.remove(0) != commit {
         seen.clear();
     }
-    match compare(git, &tip, mains, &seen)? {
-        Comparison::Merged => {
-            state.unmerged = false;
-            // Without commits of its own it only stands on a branch that was merged.
-            state.merged = state.record.worked;
+    match compare(git, commit, mains, &seen)? {
+        Comparison::Merged => Ok(true),
+        Comparison::Unmerged => {
+            state.record.unmerged_at = Some(compared);
+            Ok(false)
         }
-        Comparison::Unmerged => state.record.unmerged_at = Some(compared),
     }
-    Ok(())
 }
 
 /// What was compared, so that it need not be compared again.

@@ -411,6 +411,84 @@ fn the_plan_of_a_deleted_branch_is_archived_and_never_removed_if_unmerged() {
 }
 
 #[test]
+fn the_plan_of_a_branch_deleted_without_any_work_is_never_removed() {
+    let Some(repo) = Repo::new() else { return };
+    for name in ["idea", "caught-up"] {
+        repo.checkout(&["-b", name, "main"]);
+        repo.prompt();
+    }
+    repo.main_moves(1);
+    repo.checkout(&["caught-up"]);
+    repo.git(&["merge", "-q", "--ff-only", "main"]);
+    repo.hook();
+    repo.checkout(&["main"]);
+    repo.git(&["branch", "-q", "-D", "idea", "caught-up"]);
+    repo.hook();
+    let reasons = repo.reasons();
+    assert_eq!(reasons["idea"], ArchiveReason::Deleted);
+    assert_eq!(reasons["caught-up"], ArchiveReason::Deleted);
+    let later = CollectOptions {
+        dry_run: false,
+        now: NOW + Duration::days(400),
+    };
+    assert!(collect(&Git::at(&repo.tree), later).unwrap().removed.is_empty());
+    assert_eq!(repo.reasons().len(), 2);
+}
+
+#[test]
+fn a_branch_whose_work_was_discarded_is_not_merged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.checkout(&["main"]);
+    repo.main_moves(1);
+    repo.checkout(&["feat"]);
+    repo.git(&["push", "-q", "-u", "origin", "feat"]);
+    repo.git(&["reset", "-q", "--hard", "main"]);
+    repo.checkout(&["main"]);
+    repo.main_moves(2);
+    repo.hook();
+    assert_eq!(repo.names(), ["feat"]);
+    // It starts again, and is merged this time.
+    repo.checkout(&["feat"]);
+    repo.write("again.txt", "x");
+    repo.commit("again");
+    repo.checkout(&["main"]);
+    assert_eq!(repo.names(), ["feat"]);
+    repo.git(&["merge", "-q", "--no-ff", "--no-edit", "feat"]);
+    repo.hook();
+    assert_eq!(repo.reasons().get("feat"), Some(&ArchiveReason::Merged));
+}
+
+#[test]
+fn discarded_work_on_top_of_a_merged_branch_is_not_merged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("below", 1);
+    repo.checkout(&["-b", "above"]);
+    repo.prompt();
+    repo.write("above.txt", "x");
+    repo.commit("above");
+    repo.checkout(&["main"]);
+    repo.checkout(&["above"]);
+    repo.git(&["reset", "-q", "--hard", "below"]);
+    repo.checkout(&["main"]);
+    merge(&repo, "squash", "below", 1);
+    assert_eq!(repo.names(), ["above"]);
+}
+
+#[test]
+fn a_branch_set_back_to_the_main_branch_after_its_merge_is_merged() {
+    let Some(repo) = Repo::new() else { return };
+    repo.work("feat", 1);
+    repo.checkout(&["main"]);
+    repo.git(&["merge", "-q", "--squash", "feat"]);
+    repo.git(&["commit", "-q", "-m", "feat (#1)"]);
+    repo.git(&["checkout", "-q", "feat"]);
+    repo.git(&["reset", "-q", "--hard", "main"]);
+    repo.checkout(&["main"]);
+    assert_eq!(repo.reasons().get("feat"), Some(&ArchiveReason::Merged));
+}
+
+#[test]
 fn a_branch_that_only_the_remote_has_is_not_gone() {
     let Some(repo) = Repo::new() else { return };
     repo.work("feat", 1);
