@@ -55,14 +55,23 @@ impl ProjectStore for AgentDatabase {
         page.listed(&rows, project)
     }
 
-    async fn update_project(&self, project: &Redacted<Project>) -> Result<(), AgentStoreError> {
-        const UPDATE: &str = "UPDATE projects SET name = $2, role_statement = $3 WHERE id = $1";
+    async fn change_project(
+        &self,
+        id: ProjectId,
+        name: Option<&Redacted>,
+        role_statement: Option<&Redacted>,
+    ) -> Result<Project, AgentStoreError> {
+        const UPDATE: &str = "UPDATE projects SET name = COALESCE($2, name), role_statement = COALESCE($3, role_statement) \
+             WHERE id = $1 RETURNING *";
         let mut work = self.write().await?;
-        let values = args![project.id, &project.name, &project.role_statement];
-        if work.run(UPDATE, values).await? == 0 {
-            return Err(AgentStoreError::NotFound("project"));
-        }
-        work.commit().await
+        let text = |text: Option<&Redacted>| Arg::from(text.map(|text| text.as_str()));
+        let row = work
+            .one(UPDATE, args![id, text(name), text(role_statement)])
+            .await?;
+        let row = row.ok_or(AgentStoreError::NotFound("project"))?;
+        let project = project(&row)?;
+        work.commit().await?;
+        Ok(project)
     }
 
     async fn delete_project(&self, id: ProjectId) -> Result<bool, AgentStoreError> {

@@ -78,8 +78,13 @@ pub trait ProjectStore: Send + Sync {
     async fn project(&self, id: ProjectId) -> Result<Option<Project>, AgentStoreError>;
     /// Lists projects, those of `only` if it is not empty.
     async fn projects(&self, only: &[ProjectId], page: &Page) -> Result<Listed<Project>, AgentStoreError>;
-    /// Changes name and role statement.
-    async fn update_project(&self, project: &Redacted<Project>) -> Result<(), AgentStoreError>;
+    /// Changes the name or the role statement, or both. What is `None` stays. Returns the project as it is then.
+    async fn change_project(
+        &self,
+        id: ProjectId,
+        name: Option<&Redacted>,
+        role_statement: Option<&Redacted>,
+    ) -> Result<Project, AgentStoreError>;
     /// Deletes a project with everything in it. Returns whether it existed.
     async fn delete_project(&self, id: ProjectId) -> Result<bool, AgentStoreError>;
     /// Stores a key with the SHA-256 of its secret.

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json as Answer};
 use grov_agent::{KeyRole, Project, ProjectId};
-use grov_redact::Redacted;
+use grov_redact::{Redacted, Redactor};
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -123,16 +123,20 @@ pub(crate) async fn update(
     Ids(id): Ids<ProjectId>,
     Json(change): Json<ProjectChange>,
 ) -> Result<Answer<Project>, Problem> {
-    let mut project = service.project(&caller, id).await?;
+    service.project(&caller, id).await?;
     caller.needs(KeyRole::Admin)?;
-    if let Some(name) = change.name {
-        project.name = name.trim().to_owned();
-    }
-    project.role_statement = change.role_statement.unwrap_or(project.role_statement);
-    check(&project.name, &project.role_statement)?;
-    let project = Redacted::of(&project);
-    service.store().update_project(&project).await?;
-    Ok(Answer(project.into_inner()))
+    let name = change.name.as_deref().map(str::trim);
+    check(
+        name.unwrap_or("-"),
+        change.role_statement.as_deref().unwrap_or_default(),
+    )?;
+    let name = name.map(|name| Redactor::shared().text(name));
+    let role_statement = change.role_statement.map(|text| Redactor::shared().text(&text));
+    let store = service.store();
+    let changed = store
+        .change_project(id, name.as_ref(), role_statement.as_ref())
+        .await?;
+    Ok(Answer(changed))
 }
 
 /// Deletes a project with its documents, threads, tool calls and memory. Needs the role admin.

@@ -3,21 +3,26 @@
 use super::Store;
 use super::sample::{self, NOW, page};
 use grov_agent::{AgentStoreError, Key, KeyId, KeyRole, Page, Project, ProjectId};
-use grov_redact::Redacted;
 use time::Duration;
 
 /// See the name.
 pub async fn a_project_is_stored_changed_and_deleted(store: Store) {
     let id = sample::project(&*store).await;
-    let mut project = store.project(id).await.unwrap().unwrap();
+    let project = store.project(id).await.unwrap().unwrap();
     assert_eq!((project.name.as_str(), project.created_at), ("Website", NOW));
-    project.name = "Shop".to_owned();
-    store.update_project(&Redacted::of(&project)).await.unwrap();
-    assert_eq!(store.project(id).await.unwrap(), Some(project.clone()));
+    let (name, role) = (sample::text("Shop"), sample::text("You sell."));
+    // Two changes of different fields do not undo each other.
+    store.change_project(id, Some(&name), None).await.unwrap();
+    let project = store.change_project(id, None, Some(&role)).await.unwrap();
+    assert_eq!(
+        (project.name.as_str(), project.role_statement.as_str()),
+        ("Shop", "You sell.")
+    );
+    assert_eq!(store.project(id).await.unwrap(), Some(project));
     assert!(store.delete_project(id).await.unwrap());
     assert!(!store.delete_project(id).await.unwrap());
     assert_eq!(store.project(id).await.unwrap(), None);
-    let updated = store.update_project(&Redacted::of(&project)).await;
+    let updated = store.change_project(id, Some(&name), None).await;
     assert!(
         matches!(updated, Err(AgentStoreError::NotFound(_))),
         "{updated:?}"
