@@ -194,6 +194,13 @@ async fn what_the_client_leaves_behind_ends_too() {
 }
 
 #[tokio::test]
+async fn a_client_that_answers_without_reading_everything_is_not_waited_for() {
+    let client = Client::new(&format!("{ANSWERS}\nexec sleep 600"));
+    let (result, _) = ask(&client.chat(LONG), &"x".repeat(200_000)).await;
+    assert!(result.is_ok(), "{result:?}");
+}
+
+#[tokio::test]
 async fn failures_are_told_apart() {
     let of = async |script: &str| {
         let client = Client::new(script);
