@@ -30,7 +30,7 @@ pub enum PlanError {
     WrongKind {
         /// The path.
         path: PathBuf,
-        /// `directory` or `regular file`.
+        /// What it should be, such as `directory` or `regular file`.
         wanted: &'static str,
     },
     /// A symbolic link leads out of the working tree.

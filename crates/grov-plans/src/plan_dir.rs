@@ -226,7 +226,7 @@ impl PlanDir {
     /// The file `plan.md`, which need not exist.
     ///
     /// # Errors
-    /// It is no regular file, or leads out of the working tree.
+    /// As [`PlanFile::at`].
     pub fn plan_file(&self) -> Result<PlanFile, PlanError> {
         PlanFile::at(&self.root, &self.path.join(PLAN))
     }
@@ -256,7 +256,7 @@ impl PlanDir {
     }
 
     /// The files that prompts mentioned, relative to the top of the working tree, each once. They need not exist in what is
-    /// checked out now. Lines that name anything else are skipped and counted.
+    /// checked out now. Lines that name anything else, files of git, or plans are skipped and counted.
     ///
     /// # Errors
     /// The list cannot be read.
@@ -271,7 +271,7 @@ impl PlanDir {
         for mentioned in listed.items {
             let path = PathBuf::from(mentioned.path);
             let is_below = path.components().all(|part| matches!(part, Component::Normal(_)));
-            if !is_below || path.as_os_str().is_empty() {
+            if !is_below || path.as_os_str().is_empty() || is_own(&path) {
                 files.skipped += 1;
             } else if seen.insert(path.clone()) {
                 files.items.push(path);
@@ -298,13 +298,18 @@ impl PlanDir {
         &self.root
     }
 
-    /// The path of a file of the directory; an error if it leads out of the working tree.
+    /// The path of a file that Grov keeps in the directory; an error if it is a symbolic link. A repository may contain one that
+    /// leads to a file with keys.
     pub(crate) fn inside(&self, name: &str) -> Result<PathBuf, PlanError> {
         let path = self.path.join(name);
         match file::status(&path)? {
-            Some(status) if status.is_symlink() && !canonical(&path)?.starts_with(&self.root) => {
-                Err(PlanError::Outside { path })
-            }
+            Some(status) if status.is_symlink() => match canonical(&path)?.starts_with(&self.root) {
+                true => Err(PlanError::WrongKind {
+                    path,
+                    wanted: "regular file",
+                }),
+                false => Err(PlanError::Outside { path }),
+            },
             _ => Ok(path),
         }
     }
@@ -313,7 +318,20 @@ impl PlanDir {
 /// Whether a path names a regular file in `root`, also after symbolic links are resolved.
 fn inside_file(root: &Path, path: &Path) -> bool {
     let real = root.join(path).canonicalize();
-    real.is_ok_and(|real| real.starts_with(root) && real.is_file())
+    real.is_ok_and(|real| {
+        let inside = real.strip_prefix(root);
+        inside.is_ok_and(|inside| !is_own(inside)) && real.is_file()
+    })
+}
+
+/// Whether a path in the working tree leads to git's files.
+pub(crate) fn is_of_git(path: &Path) -> bool {
+    path.iter().any(|part| part.eq_ignore_ascii_case(".git"))
+}
+
+/// Whether a path in the working tree leads to git's files or Grov's lists, which are not what the user works on.
+pub(crate) fn is_own(path: &Path) -> bool {
+    is_of_git(path) || path.starts_with(".claude/plans")
 }
 
 fn recorded_branch(directory: &Path) -> Option<Branch> {

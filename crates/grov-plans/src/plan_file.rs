@@ -2,7 +2,7 @@
 
 mod edit;
 
-use crate::plan_dir::canonical;
+use crate::plan_dir::{canonical, is_of_git};
 use crate::{PlanError, file};
 use serde::Serialize;
 use std::fmt;
@@ -84,24 +84,35 @@ impl PlanFile {
     /// The plan at a path.
     ///
     /// # Errors
-    /// It is a directory or another special file, or outside of the working tree.
+    /// It is a directory or another special file, outside of the working tree, among git's own files, or a symbolic link to
+    /// anything but a Markdown file.
     pub fn at(work_tree: &Path, path: &Path) -> Result<Self, PlanError> {
-        if file::status(path)?.is_none() {
+        let Some(status) = file::status(path)? else {
             return Ok(Self {
                 path: path.to_owned(),
             });
-        }
+        };
         let (root, real) = (canonical(work_tree)?, canonical(path)?);
-        if !real.starts_with(root) {
+        let Ok(inside) = real.strip_prefix(root) else {
             return Err(PlanError::Outside {
                 path: path.to_owned(),
             });
-        }
-        if !real.is_file() {
-            return Err(PlanError::WrongKind {
+        };
+        let wrong = |wanted| {
+            Err(PlanError::WrongKind {
                 path: path.to_owned(),
-                wanted: "regular file",
-            });
+                wanted,
+            })
+        };
+        if !real.is_file() {
+            return wrong("regular file");
+        }
+        if is_of_git(inside) {
+            return wrong("file of the working tree");
+        }
+        // A repository may contain a link to a file with keys, and a plan is sent to a model and written to.
+        if status.is_symlink() && real.extension().is_none_or(|ending| ending != "md") {
+            return wrong("Markdown file");
         }
         Ok(Self { path: real })
     }

@@ -141,3 +141,49 @@ fn only_existing_files_of_the_project_are_listed() {
         "{mentioned:?}"
     );
 }
+
+#[test]
+fn a_link_in_place_of_a_plan_or_list_is_not_read() {
+    let (_tree, root) = tree();
+    std::fs::write(root.join(".env"), "{\"prompt\":\"KEY=1\",\"path\":\"a.rs\"}\n").unwrap();
+    let plan = PlanDir::find_or_create(&root, &named("x")).unwrap();
+    for name in [PLAN, QUERIES, FILES] {
+        symlink(root.join(".env"), plan.path().join(name)).unwrap();
+    }
+    assert!(matches!(plan.text(), Err(PlanError::WrongKind { .. })));
+    assert!(matches!(plan.queries(), Err(PlanError::WrongKind { .. })));
+    assert!(matches!(plan.mentioned_files(), Err(PlanError::WrongKind { .. })));
+    assert!(matches!(plan.files(), Err(PlanError::WrongKind { .. })));
+}
+
+#[test]
+fn files_of_git_and_plans_are_no_mentioned_files() {
+    let (_tree, root) = tree();
+    let plan = PlanDir::find_or_create(&root, &named("x")).unwrap();
+    std::fs::create_dir_all(root.join("module/.git")).unwrap();
+    std::fs::create_dir(root.join(".git")).unwrap();
+    for path in [".git/config", "module/.git/config", "a.rs"] {
+        std::fs::write(root.join(path), "x").unwrap();
+    }
+    symlink(".git/config", root.join("link")).unwrap();
+    let paths = [
+        ".git/config",
+        ".GIT/config",
+        "module/.git/config",
+        ".claude/plans/x/branch",
+        "link",
+        "a.rs",
+    ];
+    let lines: String = paths
+        .iter()
+        .map(|path| format!("{{\"path\":\"{path}\"}}\n"))
+        .collect();
+    std::fs::write(plan.path().join(FILES), lines).unwrap();
+    let mentioned = plan.mentioned_files().unwrap();
+    assert_eq!(
+        (mentioned.items, mentioned.skipped),
+        (["link", "a.rs"].map(PathBuf::from).to_vec(), 4)
+    );
+    let files = plan.files().unwrap();
+    assert_eq!((files.items, files.skipped), (vec![PathBuf::from("a.rs")], 5));
+}

@@ -93,6 +93,12 @@ fn what_is_no_plan_is_refused() {
     assert!(matches!(at("link.md"), Err(PlanError::Outside { .. })));
     std::fs::create_dir(tree.path().join("folder.md")).unwrap();
     assert!(matches!(at("folder.md"), Err(PlanError::WrongKind { .. })));
+    std::fs::create_dir(tree.path().join(".git")).unwrap();
+    std::fs::write(tree.path().join(".git/plan.md"), "x").unwrap();
+    assert!(matches!(at(".git/plan.md"), Err(PlanError::WrongKind { .. })));
+    std::fs::write(tree.path().join(".env"), "KEY=1\n").unwrap();
+    symlink(".env", tree.path().join("keys.md")).unwrap();
+    assert!(matches!(at("keys.md"), Err(PlanError::WrongKind { .. })));
     std::fs::write(tree.path().join("binary.md"), [0xff, 0xfe]).unwrap();
     let binary = at("binary.md").unwrap().text();
     assert!(matches!(binary, Err(PlanError::NotText { .. })));
