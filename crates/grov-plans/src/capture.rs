@@ -2,14 +2,14 @@
 
 use crate::file::open_to_append;
 use crate::lines::{MAX_LIST, MentionedFile, Query};
-use crate::plan_dir::{FILES, PlanDir, QUERIES};
+use crate::plan_dir::{FILES, PlanDir, QUERIES, is_own};
 use crate::{Branch, PlanError};
 use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -57,7 +57,7 @@ pub fn capture(work_tree: &Path, branch: &Branch, prompt: &Prompt<'_>) -> Result
     if !add_query(&plan, &query)? {
         return Ok(false);
     }
-    let files = mentioned_files(prompt.text, prompt.directory, plan.work_tree());
+    let files = mentioned_files(prompt.text, prompt.directory, [work_tree, plan.work_tree()]);
     if !files.is_empty() {
         let lines: String = files
             .into_iter()
@@ -143,8 +143,12 @@ fn line<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).map_or_else(|_| String::new(), |text| text + "\n")
 }
 
-/// The files of the working tree that a text mentions, relative to its top.
-fn mentioned_files(text: &str, directory: &Path, root: &Path) -> BTreeSet<String> {
+/// The files of the working tree that a text mentions, relative to its top, which is given as it is called and with symbolic
+/// links resolved. Paths that lead elsewhere are not looked up, because a file system behind them may not answer.
+fn mentioned_files(text: &str, directory: &Path, [called, root]: [&Path; 2]) -> BTreeSet<String> {
+    let Ok(directory) = directory.canonicalize() else {
+        return BTreeSet::new();
+    };
     let mut candidates: Vec<&str> = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'))) {
         let word = word.trim_end_matches(['.', '/', '-']);
@@ -157,13 +161,30 @@ fn mentioned_files(text: &str, directory: &Path, root: &Path) -> BTreeSet<String
         }
     }
     let real = |word: &&str| -> Option<String> {
-        let path: PathBuf = directory.join(word).canonicalize().ok()?;
+        let named = without_parents(&directory.join(word));
+        if !named.starts_with(root) && !named.starts_with(called) {
+            return None;
+        }
+        let path: PathBuf = named.canonicalize().ok()?;
         let inside = path.strip_prefix(root).ok().filter(|_| path.is_file())?;
-        // Grov's own lists and git's files are not what the user works on.
-        let is_own = inside.starts_with(".git") || inside.starts_with(".claude/plans");
-        (!is_own).then(|| inside.to_str().map(str::to_owned))?
+        (!is_own(inside)).then(|| inside.to_str().map(str::to_owned))?
     };
     candidates.iter().filter_map(real).collect()
+}
+
+/// The path with each `..` applied, without a look at the files.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
 }
 
 #[cfg(test)]

@@ -157,3 +157,43 @@ fn processes_at_the_same_time_do_not_mix_their_lines() {
     });
     assert_eq!(scene.prompts().len(), 160);
 }
+
+#[test]
+fn paths_outside_of_the_project_are_not_looked_up() {
+    let scene = Scene::new();
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    // A lookup would follow these links and find files of the project.
+    std::os::unix::fs::symlink(scene.root.join("README.md"), outside.join("link.md")).unwrap();
+    let absolute = outside.join("link.md").display().to_string();
+    let up = "../".repeat(20);
+    let of_the_project = scene.root.join("src/main.rs").display().to_string();
+    scene
+        .capture(
+            &format!("see {absolute} and {up}{} and {of_the_project}", &absolute[1..]),
+            None,
+        )
+        .unwrap();
+    let files: Vec<PathBuf> = scene.plan().files().unwrap().items;
+    assert_eq!(files, [PathBuf::from("src/main.rs")]);
+}
+
+#[test]
+fn a_path_of_the_project_as_the_user_calls_it_is_found() {
+    let scene = Scene::new();
+    let other = tempfile::tempdir().unwrap();
+    let called = other.path().join("project");
+    std::os::unix::fs::symlink(&scene.root, &called).unwrap();
+    let text = format!("see {} and deep/../main.rs", called.join("README.md").display());
+    let prompt = Prompt {
+        text: &Redactor::shared().text(&text),
+        directory: &called.join("src"),
+        session: None,
+        id: None,
+        commit: None,
+        at: datetime!(2026-11-26 21:40:05 UTC),
+    };
+    assert!(capture(&called, &Branch::of(Some("feat/x")), &prompt).unwrap());
+    let files: Vec<PathBuf> = scene.plan().files().unwrap().items;
+    assert_eq!(files, ["README.md", "src/main.rs"].map(PathBuf::from));
+}
