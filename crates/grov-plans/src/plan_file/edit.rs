@@ -130,7 +130,8 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (1..=6).contains(&level).then(|| (level, title.trim()))
 }
 
-/// The status of a line, as the bytes of its value; `None` if it is no status line.
+/// The status of a line, as the bytes of its value; `None` if it is no status line: a heading, a bold label, or the label with
+/// the word of a status or nothing.
 fn status_value(line: &str) -> Option<std::ops::Range<usize>> {
     let start = line.len() - line.trim_start_matches(['#', ' ', '*', '-', '_']).len();
     let rest = &line[start..];
@@ -142,7 +143,28 @@ fn status_value(line: &str) -> Option<std::ops::Range<usize>> {
     let value = rest[after + colon..].strip_prefix(':')?;
     let value_start = line.len() - value.trim_start_matches([' ', '*', '_', '\t']).len();
     let value_end = line.trim_end().len().max(value_start);
-    Some(value_start..value_end)
+    let is_bold = line[..start].ends_with("**") || line[..start].ends_with("__");
+    let is_title = heading(line).is_some() || (is_bold && !is_item(line));
+    // In any other form it may be a sentence of the user, such as `- Status: 404 if there is none`.
+    (is_title || is_status_word(&line[value_start..value_end])).then_some(value_start..value_end)
+}
+
+/// Whether a line is an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    ["- ", "* "].iter().any(|marker| line.starts_with(marker))
+}
+
+/// Whether a value is empty or begins with the word of a status.
+fn is_status_word(value: &str) -> bool {
+    let words = [Status::Draft, Status::Validating, Status::Approved].map(Status::word);
+    // A template may have brackets: [draft | validating | approved].
+    let word = value.trim_start_matches(['[', '<', '`']);
+    let first = word
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    value.is_empty() || words.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// The status of a plan, and the text after it without its brackets.

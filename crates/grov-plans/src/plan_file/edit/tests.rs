@@ -56,6 +56,28 @@ fn the_status_is_set_in_its_own_form() {
     }
 }
 
+#[test]
+fn a_requirement_that_reads_status_is_not_the_status() {
+    for requirement in [
+        "- Status: 404 if there is no such user",
+        "* **Status**: 404 if there is none",
+        "Status: the code of the answer",
+        "  - status: int",
+    ] {
+        let text = format!("# X\n\n{requirement}\n");
+        assert_eq!(status(&text), (Status::Draft, None), "{text:?}");
+        assert_eq!(
+            with_status(&text, Status::Approved, "A"),
+            format!("# X\n\n## Status: approved (A)\n\n{requirement}\n")
+        );
+        let text = format!("{requirement}\n\n- Status: draft\n");
+        assert_eq!(
+            with_status(&text, Status::Approved, "A"),
+            format!("{requirement}\n\n- Status: approved (A)\n")
+        );
+    }
+}
+
 fn entries(verdict: &str, questions: &[&str]) -> [Entry; 3] {
     [
         Entry::new("Last validated", "now".to_owned()),
@@ -105,7 +127,7 @@ fn a_section_in_a_code_block_is_not_the_section() {
 
 proptest! {
     #[test]
-    fn edits_keep_every_line_of_the_user(text in "(# T|## Validation|mine|- x|```|<!--|-->|Status: draft|## End|\r\n|\n|ü ){0,40}") {
+    fn edits_keep_every_line_of_the_user(text in "(# T|## Validation|mine|- x|```|<!--|-->|Status: draft|- Status: 404|## End|\r\n|\n|ü ){0,40}") {
         let edited = with_status(&with_validation(&text, &entries("v", &["q?"])), Status::Approved, "A");
         let left: Vec<&str> = edited.lines().collect();
         for line in text.lines().filter(|line| status_value(line).is_none()) {
