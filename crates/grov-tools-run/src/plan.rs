@@ -68,6 +68,7 @@ fn open(root: &Path, path: &Path) -> Result<PlanDir, ToolError> {
 
 fn of_directory(directory: &PlanDir) -> Result<Plan, ToolError> {
     let file = directory.plan_file().map_err(failed)?;
+    refuse_keys(file.path(), file.path())?;
     let text = file.text().map_err(failed)?.ok_or_else(|| {
         ToolError::new(
             ErrorKind::NotFound,
@@ -117,19 +118,13 @@ fn of_directory(directory: &PlanDir) -> Result<Plan, ToolError> {
 
 fn of_file(root: &Path, path: &Path) -> Result<Plan, ToolError> {
     let shown = path.display().to_string();
-    if grov_tools::is_secret_file(&shown) {
-        return Err(ToolError::new(
-            ErrorKind::RefusedFile,
-            format!("{shown}: a file of this name usually holds keys, so it is not sent"),
-        ));
-    }
+    refuse_keys(path, path)?;
     let missing = || {
         ToolError::new(ErrorKind::NotFound, format!("the plan {shown} does not exist"))
             .hint("check the path after --plan")
     };
-    if !path.exists() {
-        return Err(missing());
-    }
+    let real = path.canonicalize().map_err(|_| missing())?;
+    refuse_keys(path, &real)?;
     // A plan outside of the repository is read, and not written.
     let file = match PlanFile::at(root, path) {
         Ok(file) => Some(file),
@@ -160,9 +155,27 @@ fn of_file(root: &Path, path: &Path) -> Result<Plan, ToolError> {
     Ok(plan)
 }
 
+/// Refuses a file whose name, with symbolic links resolved, is one of files with keys.
+fn refuse_keys(shown: &Path, real: &Path) -> Result<(), ToolError> {
+    match grov_tools::is_secret_file(&real.to_string_lossy()) {
+        true => Err(ToolError::new(
+            ErrorKind::RefusedFile,
+            format!(
+                "{}: a file of this name usually holds keys, so it is not sent",
+                shown.display()
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The user's queries in a file: JSON lines with `prompt`, or a text.
 pub(crate) fn queries_of(path: &PathBuf, omitted: &mut Vec<String>) -> Result<String, ToolError> {
     let shown = path.display();
+    refuse_keys(path, path)?;
+    if let Ok(real) = path.canonicalize() {
+        refuse_keys(path, &real)?;
+    }
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             ToolError::new(ErrorKind::NotFound, format!("{shown}: the file does not exist"))

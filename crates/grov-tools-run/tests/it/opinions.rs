@@ -150,6 +150,36 @@ async fn validate_finds_the_plan_of_the_branch_and_records_its_verdict() {
 }
 
 #[tokio::test]
+async fn a_plan_or_query_file_that_leads_to_keys_is_not_sent() {
+    let server = Server::start(vec![gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.git(&["init", "-q", "-b", "feature"]);
+    world.write(".env", "KEY=1\n");
+    world.write(".claude/plans/feature/branch", "feature\n");
+    world.write("real.md", "# Plan\n");
+    let link = |name: &str| {
+        let to = world.around.directory.join(".env");
+        std::os::unix::fs::symlink(to, world.around.directory.join(name)).unwrap();
+    };
+    link(".claude/plans/feature/plan.md");
+    link("linked.md");
+    link("queries.txt");
+    for arguments in [
+        &[][..],
+        &[("plan", ".claude/plans/feature")],
+        &[("plan", ".claude/plans/feature/plan.md")],
+        &[("plan", "linked.md")],
+        &[("plan", "real.md"), ("queries", "queries.txt")],
+        &[("plan", "real.md"), ("queries", ".env")],
+    ] {
+        let printed = world.run("vertex-validate", arguments).await;
+        assert_ne!(printed.code, 0, "{arguments:?}: {}", printed.value);
+    }
+    assert!(server.requests().is_empty());
+    assert_eq!(world.read(".env"), "KEY=1\n");
+}
+
+#[tokio::test]
 async fn review_compares_with_the_merge_base_and_names_what_is_left_out() {
     let server = Server::start(vec![gemini(REVIEWED)]);
     let world = world(&server.url);
