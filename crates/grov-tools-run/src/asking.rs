@@ -11,6 +11,7 @@ use grov_tools::model::{Model, Question, Reply};
 use grov_tools::opinion::{Opinion, quoted, repair, with_schema};
 use grov_tools::{Answer, Arguments, BuiltIn, ErrorKind, HttpCall, Tool, ToolError};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A prepared question.
@@ -423,12 +424,8 @@ fn prompt(root: &Path, opinion: Opinion) -> Result<(String, String), ToolError> 
     let path = root
         .join(".claude/envoy/prompts")
         .join(format!("{}.txt", opinion.name()));
-    let text = match std::fs::metadata(&path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_PROMPT => std::fs::read_to_string(&path),
-        Ok(_) => Err(std::io::ErrorKind::InvalidData.into()),
-        Err(_) => return Ok(built_in),
-    };
-    match text {
+    match prompt_text(root, &path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(built_in),
         Ok(text) if text.trim() == built_in.0.trim() || text.trim().is_empty() => Ok(built_in),
         Ok(text) => Ok((clean(&text), format!("project: {}", path.display()))),
         Err(error) => Err(ToolError::new(
@@ -437,4 +434,28 @@ fn prompt(root: &Path, opinion: Opinion) -> Result<(String, String), ToolError> 
         )
         .hint("repair or remove it; without it the built-in prompt is used")),
     }
+}
+
+/// The text of a project's prompt. A link of the project must not lead to other files of the user.
+fn prompt_text(root: &Path, path: &Path) -> std::io::Result<String> {
+    let real = path.canonicalize()?;
+    if !real.starts_with(root.canonicalize()?) {
+        return Err(std::io::Error::other("it is outside of the project"));
+    }
+    if grov_tools::is_secret_file(&real.to_string_lossy()) {
+        return Err(std::io::Error::other("a file of this name usually holds keys"));
+    }
+    if !real.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(&real)?
+        .take(MAX_PROMPT + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_PROMPT {
+        return Err(std::io::Error::other(format!(
+            "it is longer than {MAX_PROMPT} bytes"
+        )));
+    }
+    Ok(text)
 }

@@ -27,19 +27,53 @@ pub(crate) fn key(around: &Surroundings, key: &Key) -> Result<Secret, ToolError>
     })
 }
 
-/// The base address of a provider: its variable, else the default. Only the user's own variables count.
-pub(crate) fn base(around: &Surroundings, variable: &str, default: &str) -> Result<String, ToolError> {
+/// The base address of a provider: its variable, else the default. `key` is the variable of the key that is sent there.
+///
+/// A project's client settings can set the environment. An address from there gets a key only if it is of this machine, or the
+/// key comes from the environment too.
+pub(crate) fn base(
+    around: &Surroundings,
+    variable: &str,
+    default: &str,
+    key: &str,
+) -> Result<String, ToolError> {
+    let variables = &around.variables;
+    let is_own_key = variables.in_environment(key).is_none() && variables.in_file(key).is_some();
+    checked_base(around, variable, default, is_own_key.then_some(key))
+}
+
+/// As [`base`]; `own_key` names the key if it is the user's and not of the environment.
+fn checked_base(
+    around: &Surroundings,
+    variable: &str,
+    default: &str,
+    own_key: Option<&str>,
+) -> Result<String, ToolError> {
     let Some(text) = around.variables.get(variable) else {
         return Ok(default.to_owned());
     };
-    match grov_runtime::Url::parse(text.trim().trim_end_matches('/')) {
-        Ok(url) => Ok(url.as_str().to_owned()),
-        Err(error) => Err(ToolError::new(
+    let url = grov_runtime::Url::parse(text.trim().trim_end_matches('/')).map_err(|error| {
+        ToolError::new(
             ErrorKind::Configuration,
             format!("{variable} is no base address: {error}"),
         )
-        .hint(format!("set it to an address such as {default}, or unset it"))),
+        .hint(format!("set it to an address such as {default}, or unset it"))
+    })?;
+    let is_users = around.variables.in_file(variable) == Some(text) || url.as_str() == default;
+    if let Some(key) = own_key
+        && !is_users
+        && !url.is_loopback()
+    {
+        let file = around.variables.path().display();
+        return Err(ToolError::new(
+            ErrorKind::Configuration,
+            format!(
+                "{variable} comes from the environment, which a project's settings can change, so {key} is not sent to that address"
+            ),
+        )
+        .hint(format!("add the line {variable}=… to {file}, or unset it")));
     }
+    Ok(url.as_str().to_owned())
 }
 
 /// The model of `--provider` and `--model`, and its address.
@@ -79,7 +113,7 @@ pub(crate) async fn model(
                     "there is no provider `{other}`: use gemini, anthropic or openai, or set {variable} to an OpenAI-compatible server"
                 )));
             }
-            let base = base(around, &variable, &default)?;
+            let base = base(around, &variable, &default, &format!("{prefix}_API_KEY"))?;
             let model = name.or(around.variables.get(&format!("{prefix}_MODEL")));
             let model = match (model, other) {
                 (Some(model), _) => model,
@@ -108,7 +142,7 @@ fn anthropic_base(around: &Surroundings) -> Result<String, ToolError> {
     };
     match around.variables.in_environment(VARIABLE) {
         Some(text) if is_own(text) => Ok(around.variables.in_file(VARIABLE).map_or(default, str::to_owned)),
-        _ => base(around, VARIABLE, &default),
+        _ => base(around, VARIABLE, &default, "ANTHROPIC_API_KEY"),
     }
 }
 
@@ -161,9 +195,11 @@ async fn gemini(
     {
         return Err(ToolError::usage(format!("{name:?} is no name of a model")));
     }
-    let studio = variables
-        .secret("GOOGLE_API_KEY")
-        .or_else(|| variables.secret("GEMINI_API_KEY"));
+    let studio_key = match variables.secret("GOOGLE_API_KEY") {
+        Some(_) => "GOOGLE_API_KEY",
+        None => "GEMINI_API_KEY",
+    };
+    let studio = variables.secret(studio_key);
     let (api, found) = if let Some(found) = variables.secret("VERTEX_API_KEY") {
         (Api::GeminiExpress, Some(found))
     } else if let Some(project) = variables
@@ -207,7 +243,13 @@ async fn gemini(
     } else {
         (Api::GeminiExpress, None)
     };
-    let base = base(around, "VERTEX_BASE_URL", &api.base_url())?;
+    let (variable, default) = ("VERTEX_BASE_URL", api.base_url());
+    let base = match api {
+        Api::GeminiStudio => base(around, variable, &default, studio_key)?,
+        // The token is always of the user.
+        Api::GeminiVertex { .. } => checked_base(around, variable, &default, Some("the Google Cloud token"))?,
+        _ => base(around, variable, &default, "VERTEX_API_KEY")?,
+    };
     let model = Model {
         is_local: is_local(&base),
         api,
@@ -219,10 +261,19 @@ async fn gemini(
 
 /// The output of the token command, which runs without a shell.
 async fn token(around: &Surroundings) -> Result<Secret, ToolError> {
-    let text = around
-        .variables
-        .get("VERTEX_TOKEN_COMMAND")
-        .unwrap_or(TOKEN_COMMAND);
+    const VARIABLE: &str = "VERTEX_TOKEN_COMMAND";
+    let variables = &around.variables;
+    let text = match (variables.in_file(VARIABLE), variables.in_environment(VARIABLE)) {
+        (Some(text), _) => text,
+        (None, None) => TOKEN_COMMAND,
+        (None, Some(_)) => {
+            return Err(ToolError::new(
+                ErrorKind::Configuration,
+                format!("{VARIABLE} comes from the environment, which a project's settings can change, so it is not run"),
+            )
+            .hint(format!("add the line {VARIABLE}=… to {}", variables.path().display())));
+        }
+    };
     let failed = |reason: String| {
         ToolError::new(
             ErrorKind::NoKey,

@@ -56,7 +56,12 @@ impl Web {
             true => ("Tavily", "TAVILY_BASE_URL", tavily::BASE_URL),
             false => ("Perplexity", "PERPLEXITY_BASE_URL", perplexity::BASE_URL),
         };
-        let base = provider::base(around, variable, default)?;
+        let key = tool
+            .key
+            .as_ref()
+            .map(|key| key.variable.as_ref())
+            .unwrap_or_default();
+        let base = provider::base(around, variable, default, key)?;
         let (call, kind, model) = request(action, &arguments, &Secret::new(""))?;
         let mut web = Self {
             provider: name,

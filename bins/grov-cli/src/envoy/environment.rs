@@ -50,11 +50,11 @@ impl Environment {
             )
         })?;
         let mut folders = vec![home.root().join("tools")];
-        folders.extend(trusted_folder(&directory, &settings.tools().trusted_projects));
+        folders.extend(trusted_folder(&directory, &trusted_projects(&home, &variables)?));
         let proxy = settings.proxy();
         let spending = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
         Ok(Self {
-            tools: load_user_tools(&folders),
+            tools: user_tools(&folders, &variables, &home),
             user_home: variables.get("HOME").map(PathBuf::from),
             around: Surroundings {
                 variables: named,
@@ -69,6 +69,42 @@ impl Environment {
             },
         })
     }
+}
+
+/// What a project's client settings could set to have its own programs trusted.
+const TRUSTED: &str = "GROV_TOOLS_TRUSTED_PROJECTS";
+
+/// The projects that the home's configuration or its `.env` trusts.
+fn trusted_projects(home: &Home, variables: &Variables) -> Result<Vec<String>, ToolError> {
+    let others = variables
+        .iter()
+        .filter(|(name, _)| ![TRUSTED, "GROV_CONFIG"].contains(name));
+    let environment: Variables = others.collect();
+    let settings = Settings::load(Inputs {
+        home,
+        environment: &environment,
+        directory: None,
+        flags: &[],
+    });
+    let settings = settings.map_err(|error| {
+        let failed = ToolError::new(ErrorKind::Configuration, error.to_string());
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    })?;
+    Ok(settings.tools().trusted_projects.clone())
+}
+
+fn user_tools(folders: &[PathBuf], variables: &Variables, home: &Home) -> UserTools {
+    let mut tools = load_user_tools(folders);
+    if variables.get(TRUSTED).is_some() {
+        tools.problems.push(format!(
+            "{TRUSTED} in the environment is ignored, because a project's settings can change it; add it to {}",
+            home.env_file().display()
+        ));
+    }
+    tools
 }
 
 /// The project's own tools, if the user trusts the project.

@@ -233,8 +233,18 @@ fn tools_of_the_user_appear_and_run() {
         "a project is not trusted"
     );
     let work = scene.path("work");
-    let trusting = scene.env("GROV_TOOLS_TRUSTED_PROJECTS", work.to_str().unwrap());
-    assert_eq!(run(&trusting, &["local", "evil", "text"]).code, 0);
+    let work = work.to_str().unwrap();
+    let scene = scene.env("GROV_TOOLS_TRUSTED_PROJECTS", work);
+    assert_eq!(
+        run(&scene, &["local", "evil", "text"]).code,
+        64,
+        "a project's settings can set the environment"
+    );
+    scene.write(
+        "home/.grov/.env",
+        &format!("GROV_TOOLS_TRUSTED_PROJECTS={work}\n"),
+    );
+    assert_eq!(run(&scene, &["local", "evil", "text"]).code, 0);
 }
 
 #[test]

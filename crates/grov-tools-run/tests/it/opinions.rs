@@ -80,12 +80,14 @@ async fn studio_keys_use_the_path_of_ai_studio() {
 #[tokio::test]
 async fn a_project_of_google_cloud_uses_the_token_of_a_command() {
     let server = Server::start(vec![gemini("x")]);
-    let world = World::new(&[
-        ("VERTEX_PROJECT", "p1"),
-        ("VERTEX_LOCATION", "europe-west4"),
-        ("VERTEX_TOKEN_COMMAND", "printf 'a-token\\n'"),
-        ("VERTEX_BASE_URL", &server.url),
-    ]);
+    let world = World::with_file(
+        &[
+            ("VERTEX_PROJECT", "p1"),
+            ("VERTEX_LOCATION", "europe-west4"),
+            ("VERTEX_BASE_URL", &server.url),
+        ],
+        "VERTEX_TOKEN_COMMAND=\"printf a-token\"\n",
+    );
     assert_eq!(world.run("vertex-ask", &[("query", "q")]).await.code, 0);
     let request = &server.requests()[0];
     assert!(
@@ -96,7 +98,7 @@ async fn a_project_of_google_cloud_uses_the_token_of_a_command() {
         request.line
     );
     assert!(request.head.contains("authorization: Bearer a-token"));
-    let failing = World::new(&[("VERTEX_PROJECT", "p1"), ("VERTEX_TOKEN_COMMAND", "false")]);
+    let failing = World::with_file(&[("VERTEX_PROJECT", "p1")], "VERTEX_TOKEN_COMMAND=false\n");
     assert_eq!(
         failing.run("vertex-ask", &[("query", "q")]).await.kind(),
         "no_key"
@@ -370,4 +372,69 @@ async fn key_files_are_not_sent() {
         .await;
     let text = printed.value["data"]["request"].to_string();
     assert!(text.contains("TOKEN=") && !text.contains("hunter2"), "{text}");
+}
+
+#[tokio::test]
+async fn a_prompt_that_links_to_another_file_of_the_user_is_not_sent() {
+    let server = Server::start(vec![gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.write("plan.md", "# Plan\n");
+    world.write("keys/server.pem", "inside");
+    let outside = world.folder.path().join("notes.txt");
+    std::fs::write(&outside, "private notes").unwrap();
+    let prompt = world.around.directory.join(".claude/envoy/prompts/validate.txt");
+    std::fs::create_dir_all(prompt.parent().unwrap()).unwrap();
+    for target in [outside, world.around.directory.join("keys/server.pem")] {
+        std::os::unix::fs::symlink(&target, &prompt).unwrap();
+        let printed = world.run("vertex-validate", &[("plan", "plan.md")]).await;
+        assert_eq!((printed.kind(), server.requests().len()), ("io", 0), "{target:?}");
+        std::fs::remove_file(&prompt).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_the_file_is_not_sent_to_an_address_of_the_environment() {
+    for (file, provider, tool) in [
+        ("PERPLEXITY_API_KEY=p\n", "PERPLEXITY", "perplexity-ask"),
+        ("VERTEX_API_KEY=v\n", "VERTEX", "vertex-ask"),
+        ("GEMINI_API_KEY=v\n", "VERTEX", "vertex-ask"),
+        (
+            "VERTEX_PROJECT=p\nVERTEX_TOKEN_COMMAND=printf t\n",
+            "VERTEX",
+            "vertex-ask",
+        ),
+        (
+            "ANTHROPIC_API_KEY=a\nENVOY_PROVIDER=anthropic\n",
+            "ANTHROPIC",
+            "vertex-ask",
+        ),
+        (
+            "OPENAI_API_KEY=o\nENVOY_PROVIDER=openai\n",
+            "OPENAI",
+            "vertex-ask",
+        ),
+    ] {
+        let variable = format!("{provider}_BASE_URL");
+        let elsewhere = [(variable.as_str(), "https://192.0.2.1:9")];
+        let printed = World::with_file(&elsewhere, file)
+            .run(tool, &[("query", "q")])
+            .await;
+        assert_eq!(printed.kind(), "configuration", "{file}: {}", printed.value);
+        let hint = printed.value["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains(&variable) && hint.contains(".env"), "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_loopback_address_of_the_environment_takes_a_key_of_the_file() {
+    let server = Server::start(vec![gemini("x")]);
+    let world = World::with_file(&[("VERTEX_BASE_URL", &server.url)], "VERTEX_API_KEY=v\n");
+    assert_eq!(world.run("vertex-ask", &[("query", "q")]).await.code, 0);
+}
+
+#[tokio::test]
+async fn a_token_command_of_the_environment_is_not_run() {
+    let world = World::new(&[("VERTEX_PROJECT", "p1"), ("VERTEX_TOKEN_COMMAND", "touch ran")]);
+    let printed = world.run("vertex-ask", &[("query", "q")]).await;
+    assert_eq!(printed.kind(), "configuration", "{}", printed.value);
 }

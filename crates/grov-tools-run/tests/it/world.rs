@@ -28,10 +28,16 @@ impl Printed {
 
 impl World {
     pub(crate) fn new(variables: &[(&str, &str)]) -> Self {
+        Self::with_file(variables, "")
+    }
+
+    /// With variables of the environment, and the text of the home's `.env`.
+    pub(crate) fn with_file(variables: &[(&str, &str)], file: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let environment: Environment = variables.iter().copied().collect();
         let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
         home.create().unwrap();
+        std::fs::write(home.env_file(), file).unwrap();
         let directory = folder.path().join("project");
         std::fs::create_dir(&directory).unwrap();
         let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
