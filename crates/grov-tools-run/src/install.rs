@@ -2,12 +2,12 @@
 
 use grov_domain::MicroUsd;
 use grov_plans::Switch;
-use grov_tools::install::{files, with_block, without_block};
+use grov_tools::install::{BrokenBlock, files, with_block, without_block};
 use grov_tools::{Answer, ErrorKind, Registry, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::ErrorKind as IoKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Where the files are installed.
@@ -65,18 +65,75 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
     }
 }
 
-fn load(claude: &Path) -> Result<Record, ToolError> {
-    let path = claude.join(RECORD);
-    match read(&path)? {
-        None => Ok(Record::default()),
-        Some(text) => serde_json::from_slice(&text).map_err(|error| {
-            ToolError::new(
-                ErrorKind::Io,
-                format!("{} cannot be read: {error}", path.display()),
-            )
-            .hint("restore it, or remove .claude/envoy yourself")
-        }),
+/// Whether a path below `.claude` contains a link, which may lead anywhere. The user's own `.claude` may be one.
+fn is_linked(scope: &Scope, path: &Path) -> bool {
+    let claude = scope.claude();
+    let is_checked = |path: &&Path| match scope {
+        Scope::Project(_) => path.starts_with(&claude),
+        Scope::User(_) => path.starts_with(&claude) && **path != *claude,
+    };
+    let mut parts = path.ancestors().take_while(is_checked);
+    parts.any(Path::is_symlink)
+}
+
+/// Whether [`install`] could have written a path below `.claude`.
+fn is_own(path: &str) -> bool {
+    let path = Path::new(path);
+    let is_normal = |part| matches!(part, Component::Normal(_));
+    let folders = ["envoy", "skills", "agents"];
+    path.components().all(is_normal) && folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The record, without paths that are not ours: a project may bring a record of its own.
+fn load(scope: &Scope) -> Result<Record, ToolError> {
+    let path = scope.claude().join(RECORD);
+    if is_linked(scope, &path) {
+        return Err(ToolError::new(
+            ErrorKind::Io,
+            format!(
+                "{} is reached through a link, so nothing is written there",
+                path.display()
+            ),
+        )
+        .hint("replace the link, or use --scope user"));
     }
+    let Some(text) = read(&path)? else {
+        return Ok(Record::default());
+    };
+    let mut record: Record = serde_json::from_slice(&text).map_err(|error| {
+        ToolError::new(
+            ErrorKind::Io,
+            format!("{} cannot be read: {error}", path.display()),
+        )
+        .hint("restore it, or remove .claude/envoy yourself")
+    })?;
+    record.files.retain(|(path, _)| is_own(path));
+    record.directories.retain(|path| path.is_empty() || is_own(path));
+    Ok(record)
+}
+
+/// The content of CLAUDE.md. A link of a project must not lead out of it.
+fn claude_md_of(scope: &Scope) -> Result<Option<Vec<u8>>, ToolError> {
+    let path = scope.claude_md();
+    if let Scope::Project(root) = scope
+        && path.is_symlink()
+    {
+        let (root, real) = (
+            root.canonicalize().map_err(io(root))?,
+            path.canonicalize().map_err(io(&path))?,
+        );
+        if !real.starts_with(root) {
+            return Err(ToolError::new(
+                ErrorKind::Io,
+                format!(
+                    "{} is a link to a file outside of the project, so it is not changed",
+                    path.display()
+                ),
+            )
+            .hint("replace the link by a file"));
+        }
+    }
+    read(&path)
 }
 
 /// Creates a directory and records those that did not exist.
@@ -85,16 +142,60 @@ fn create(root: &Path, directory: &Path, record: &mut Record) -> Result<(), Tool
     missing.reverse();
     std::fs::create_dir_all(directory).map_err(io(directory))?;
     for path in missing {
-        let below = path
-            .strip_prefix(root)
-            .unwrap_or(path)
-            .to_string_lossy()
-            .into_owned();
+        let Ok(below) = path.strip_prefix(root) else {
+            continue;
+        };
+        let below = below.to_string_lossy().into_owned();
         if !record.directories.contains(&below) {
             record.directories.push(below);
         }
     }
     Ok(())
+}
+
+/// What an installation did.
+#[derive(Default)]
+struct Done {
+    written: Vec<String>,
+    kept: Vec<String>,
+    unchanged: usize,
+}
+
+/// CLAUDE.md before and after the block is added.
+struct ClaudeMd {
+    path: PathBuf,
+    is_new: bool,
+    old: String,
+    new: String,
+}
+
+impl ClaudeMd {
+    fn read(scope: &Scope) -> Result<Self, ToolError> {
+        let path = scope.claude_md();
+        let present = claude_md_of(scope)?;
+        let is_new = present.is_none();
+        let old = String::from_utf8(present.unwrap_or_default()).map_err(|_| {
+            ToolError::new(
+                ErrorKind::Io,
+                format!("{} is not UTF-8, so nothing is added to it", path.display()),
+            )
+            .hint("convert it to UTF-8")
+        })?;
+        let new = with_block(&old).map_err(broken(&path))?;
+        Ok(Self {
+            path,
+            is_new,
+            old,
+            new,
+        })
+    }
+}
+
+fn broken(path: &Path) -> impl Fn(BrokenBlock) -> ToolError {
+    move |error| {
+        ToolError::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+            .hint("restore the end of the block, or remove the block yourself")
+    }
 }
 
 /// Installs the files and the block in CLAUDE.md. A file of the user's own is kept.
@@ -104,68 +205,94 @@ fn create(root: &Path, directory: &Path, record: &mut Record) -> Result<(), Tool
 /// If a file cannot be read or written.
 pub fn install(registry: &Registry, scope: &Scope, dry_run: bool) -> Result<Answer, ToolError> {
     let claude = scope.claude();
-    let mut record = load(&claude)?;
-    let (mut written, mut kept, mut unchanged) = (Vec::new(), Vec::new(), 0);
+    let mut record = load(scope)?;
+    // Read before anything is written, so that nothing is left behind if it cannot be changed.
+    let claude_md = ClaudeMd::read(scope)?;
+    let mut done = Done::default();
+    let result = install_files(registry, scope, dry_run, &mut record, &mut done)
+        .and_then(|()| install_block(&claude_md, &claude, dry_run, &mut record, &mut done));
+    if !dry_run {
+        // Also after an error, so that what was written can be removed.
+        let path = claude.join(RECORD);
+        let saved = std::fs::write(&path, json!(record).to_string()).map_err(io(&path));
+        result.and(saved)?;
+    } else {
+        result?;
+    }
+    let Done {
+        written,
+        kept,
+        unchanged,
+    } = done;
+    Ok(answer(
+        json!({"written": written, "kept": kept, "unchanged": unchanged, "dry_run": dry_run}),
+    ))
+}
+
+fn install_files(
+    registry: &Registry,
+    scope: &Scope,
+    dry_run: bool,
+    record: &mut Record,
+    done: &mut Done,
+) -> Result<(), ToolError> {
+    let claude = scope.claude();
     for file in files(registry) {
         let path = claude.join(&file.path);
         let shown = path.display().to_string();
+        if is_linked(scope, &path) {
+            done.kept.push(shown);
+            continue;
+        }
         let present = read(&path)?;
-        let known = record
-            .files
-            .iter()
-            .find(|(known, _)| *known == file.path)
-            .map(|(_, hash)| hash.clone());
+        let mut known = record.files.iter().filter(|(known, _)| *known == file.path);
+        let known = known.next().map(|(_, hash)| hash.clone());
+        let is_same = present.as_deref() == Some(file.content.as_bytes());
         match &present {
-            Some(content) if content == file.content.as_bytes() && known.is_some() => {
-                unchanged += 1;
-                continue;
-            }
+            _ if is_same => done.unchanged += 1,
             // Not ours, or changed by the user since.
             Some(content) if known.as_ref() != Some(&hash(content)) => {
-                kept.push(shown);
+                done.kept.push(shown);
                 continue;
             }
-            _ => written.push(shown),
+            _ => done.written.push(shown),
         }
         if dry_run {
             continue;
         }
-        if let Some(folder) = path.parent() {
-            create(&claude, folder, &mut record)?;
+        if !is_same {
+            if let Some(folder) = path.parent() {
+                create(&claude, folder, record)?;
+            }
+            std::fs::write(&path, &file.content).map_err(io(&path))?;
         }
-        std::fs::write(&path, &file.content).map_err(io(&path))?;
         record.files.retain(|(known, _)| *known != file.path);
         record.files.push((file.path, hash(file.content.as_bytes())));
     }
-    let path = scope.claude_md();
-    let present = read(&path)?;
-    let text = String::from_utf8(present.clone().unwrap_or_default()).map_err(|_| {
-        ToolError::new(
-            ErrorKind::Io,
-            format!("{} is not UTF-8, so nothing is added to it", path.display()),
-        )
-        .hint("convert it to UTF-8")
-    })?;
-    let with = with_block(&text);
-    if with == text {
-        unchanged += 1;
-    } else {
-        written.push(path.display().to_string());
-        if !dry_run {
-            if let Some(folder) = path.parent() {
-                create(&claude, folder, &mut record)?;
-            }
-            std::fs::write(&path, with).map_err(io(&path))?;
-            record.created_claude_md |= present.is_none();
-        }
+    Ok(())
+}
+
+fn install_block(
+    claude_md: &ClaudeMd,
+    claude: &Path,
+    dry_run: bool,
+    record: &mut Record,
+    done: &mut Done,
+) -> Result<(), ToolError> {
+    let path = &claude_md.path;
+    if claude_md.new == claude_md.old {
+        done.unchanged += 1;
+        return Ok(());
     }
     if !dry_run {
-        let path = claude.join(RECORD);
-        std::fs::write(&path, json!(record).to_string()).map_err(io(&path))?;
+        if let Some(folder) = path.parent() {
+            create(claude, folder, record)?;
+        }
+        std::fs::write(path, &claude_md.new).map_err(io(path))?;
+        record.created_claude_md |= claude_md.is_new;
     }
-    Ok(answer(
-        json!({"written": written, "kept": kept, "unchanged": unchanged, "dry_run": dry_run}),
-    ))
+    done.written.push(path.display().to_string());
+    Ok(())
 }
 
 /// Removes what [`install`] wrote. Files that the user changed are kept.
@@ -175,15 +302,15 @@ pub fn install(registry: &Registry, scope: &Scope, dry_run: bool) -> Result<Answ
 /// If a file cannot be read or removed.
 pub fn uninstall(scope: &Scope, dry_run: bool) -> Result<Answer, ToolError> {
     let claude = scope.claude();
-    let record = load(&claude)?;
+    let record = load(scope)?;
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
     let remove = |path: &Path| match std::fs::remove_file(path) {
         Err(error) if error.kind() != IoKind::NotFound => Err(io(path)(error)),
         _ => Ok(()),
     };
     let path = scope.claude_md();
-    if let Some(text) = read(&path)?.and_then(|content| String::from_utf8(content).ok())
-        && let Some(without) = without_block(&text)
+    if let Some(text) = claude_md_of(scope)?.and_then(|content| String::from_utf8(content).ok())
+        && let Some(without) = without_block(&text).map_err(broken(&path))?
     {
         removed.push(format!("the block in {}", path.display()));
         if !dry_run {
@@ -195,8 +322,9 @@ pub fn uninstall(scope: &Scope, dry_run: bool) -> Result<Answer, ToolError> {
     }
     for (file, known) in &record.files {
         let path = claude.join(file);
+        let is_linked = is_linked(scope, &path);
         let Some(content) = read(&path)? else { continue };
-        if hash(&content) != *known {
+        if is_linked || hash(&content) != *known {
             kept.push(path.display().to_string());
             continue;
         }
@@ -208,6 +336,9 @@ pub fn uninstall(scope: &Scope, dry_run: bool) -> Result<Answer, ToolError> {
     if !dry_run {
         remove(&claude.join(RECORD))?;
         for directory in record.directories.iter().rev() {
+            if is_linked(scope, &claude.join(directory)) {
+                continue;
+            }
             // A directory with other files stays.
             let _ = std::fs::remove_dir(claude.join(directory));
         }
@@ -323,6 +454,90 @@ mod tests {
             uninstall(&scope, false).unwrap();
             assert_eq!(tree(root), before);
         }
+    }
+
+    #[test]
+    fn a_record_of_the_project_removes_nothing_outside_of_the_installation() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        let (outside, source) = (folder.path().join("notes"), root.join("main.rs"));
+        std::fs::create_dir_all(root.join(".claude/envoy")).unwrap();
+        std::fs::create_dir_all(folder.path().join("empty")).unwrap();
+        for path in [&outside, &source] {
+            std::fs::write(path, "mine").unwrap();
+        }
+        let known = hash(b"mine");
+        std::os::unix::fs::symlink(folder.path(), root.join(".claude/skills")).unwrap();
+        let record = json!({
+            "files": [["../../notes", known], [outside, known], ["envoy/../../main.rs", known], ["skills/notes", known]],
+            "directories": ["../../empty", folder.path().join("empty"), "skills/empty"],
+            "created_claude_md": false,
+        });
+        std::fs::write(root.join(".claude").join(RECORD), record.to_string()).unwrap();
+        uninstall(&Scope::Project(root), false).unwrap();
+        assert!(outside.exists() && source.exists() && folder.path().join("empty").exists());
+    }
+
+    #[test]
+    fn nothing_is_written_through_links_of_the_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, target) = (folder.path().join("project"), folder.path().join("target"));
+        std::fs::create_dir_all(root.join(".claude")).unwrap();
+        std::fs::create_dir(&target).unwrap();
+        let scope = Scope::Project(root.clone());
+        let install = || install(&Registry::built_in(), &scope, false);
+        let link = |path: &str| {
+            std::os::unix::fs::symlink(&target, root.join(path)).unwrap();
+            root.join(path)
+        };
+        let envoy = link(".claude/envoy");
+        assert_eq!(install().unwrap_err().kind, ErrorKind::Io);
+        std::fs::remove_file(envoy).unwrap();
+        link(".claude/skills");
+        let kept = install().unwrap().data["kept"].as_array().unwrap().len();
+        assert_eq!((kept, tree(&target).len()), (3, 0));
+        uninstall(&scope, false).unwrap();
+        let notes = folder.path().join("notes.md");
+        std::fs::write(&notes, "mine").unwrap();
+        std::os::unix::fs::symlink(&notes, root.join("CLAUDE.md")).unwrap();
+        assert_eq!(install().unwrap_err().kind, ErrorKind::Io);
+        assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+    }
+
+    #[test]
+    fn nothing_is_installed_if_claude_md_cannot_be_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("CLAUDE.md"), b"\xff").unwrap();
+        let before = tree(folder.path());
+        let scope = Scope::Project(folder.path().to_owned());
+        assert!(install(&Registry::built_in(), &scope, false).is_err());
+        assert_eq!(tree(folder.path()), before);
+    }
+
+    #[test]
+    fn an_installation_that_failed_is_recorded_and_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir(root.join(".claude")).unwrap();
+        std::fs::write(root.join(".claude/skills"), "a file").unwrap();
+        let before = tree(root);
+        let scope = Scope::Project(root.to_owned());
+        assert!(install(&Registry::built_in(), &scope, false).is_err());
+        assert!(root.join(".claude").join(RECORD).is_file());
+        uninstall(&scope, false).unwrap();
+        assert_eq!(tree(root), before);
+    }
+
+    #[test]
+    fn identical_files_without_a_record_are_adopted() {
+        let folder = tempfile::tempdir().unwrap();
+        let scope = Scope::Project(folder.path().to_owned());
+        install(&Registry::built_in(), &scope, false).unwrap();
+        std::fs::remove_file(folder.path().join(".claude").join(RECORD)).unwrap();
+        let again = install(&Registry::built_in(), &scope, false).unwrap();
+        assert_eq!(again.data["kept"], json!([]));
+        uninstall(&scope, false).unwrap();
+        assert!(!folder.path().join(".claude/envoy/README.md").exists());
     }
 
     #[test]

@@ -56,32 +56,60 @@ pub fn files(registry: &Registry) -> Vec<Installed> {
 const DIRECTIONS: &str = include_str!("../skills/directions.md");
 /// The beginning of the block. The number of line ends that were put before it follows, so that removal restores every byte.
 const START: &str = "<!-- envoy:start ";
-const END: &str = "<!-- envoy:end -->\n";
+const END: &str = "<!-- envoy:end -->";
+
+/// The block in CLAUDE.md begins, but does not end before the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the block that begins with `{START}` has no end, so it is not known what belongs to it")]
+pub struct BrokenBlock;
 
 /// The text of CLAUDE.md with the block at its end; an older block is replaced.
-pub fn with_block(text: &str) -> String {
-    let text = without_block(text).unwrap_or_else(|| text.to_owned());
+///
+/// # Errors
+///
+/// If the older block has no end.
+pub fn with_block(text: &str) -> Result<String, BrokenBlock> {
+    let text = without_block(text)?.unwrap_or_else(|| text.to_owned());
     let line_ends = match text.as_str() {
         "" => 0,
         text if text.ends_with('\n') => 1,
         _ => 2,
     };
     let before = "\n".repeat(line_ends);
-    format!("{text}{before}{START}{line_ends} -->\n{DIRECTIONS}{END}")
+    Ok(format!(
+        "{text}{before}{START}{line_ends} -->\n{DIRECTIONS}{END}\n"
+    ))
 }
 
 /// The text of CLAUDE.md without the block; `None` if it has none.
-pub fn without_block(text: &str) -> Option<String> {
-    let start = text.find(START)?;
-    let rest = &text[start + START.len()..];
-    let (number, _) = rest.split_once(" -->")?;
-    let line_ends: usize = number.parse().ok().filter(|number| *number <= 2)?;
-    let end = start + text[start..].find(END)? + END.len();
-    let before = &text[..start];
+///
+/// # Errors
+///
+/// If the block has no end.
+pub fn without_block(text: &str) -> Result<Option<String>, BrokenBlock> {
+    let found = text.match_indices(START).find_map(|(start, _)| {
+        let rest = &text[start + START.len()..];
+        let (number, _) = rest.split_once(" -->")?;
+        let line_ends: usize = number.parse().ok().filter(|number| *number <= 2)?;
+        Some((start, line_ends))
+    });
+    let Some((start, line_ends)) = found else {
+        return Ok(None);
+    };
+    let (before, rest) = (&text[..start], &text[start + START.len()..]);
+    let (inside, after) = rest.split_once(END).ok_or(BrokenBlock)?;
+    if inside.contains(START) {
+        return Err(BrokenBlock);
+    }
+    // An editor may have removed or changed the last line end.
+    let after = after
+        .strip_prefix("\r\n")
+        .or_else(|| after.strip_prefix('\n'))
+        .unwrap_or(after);
     // Lines that the user removed are not removed twice.
     let written = before.len() - before.trim_end_matches('\n').len();
     let before = &before[..before.len() - line_ends.min(written)];
-    Some(format!("{before}{}", &text[end..]))
+    Ok(Some(format!("{before}{after}")))
 }
 
 #[cfg(test)]
@@ -145,15 +173,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_block_without_its_last_line_end_is_found() {
+        let with = with_block("mine\n").unwrap();
+        for changed in [with.trim_end().to_owned(), with.replace('\n', "\r\n")] {
+            let without = without_block(&changed).unwrap().unwrap();
+            assert_eq!(without.trim_end(), "mine", "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_without_end_does_not_take_the_text_up_to_the_next_one() {
+        let block = with_block("").unwrap();
+        let begun = block.lines().next().unwrap();
+        for text in [format!("{begun}\nmine\n"), format!("{begun}\nmine\n{block}")] {
+            assert_eq!(without_block(&text), Err(BrokenBlock), "{text}");
+            assert_eq!(with_block(&text), Err(BrokenBlock), "{text}");
+        }
+        let mentioned = format!("`{START}` begins a block\n{block}");
+        assert!(!without_block(&mentioned).unwrap().unwrap().contains(END));
+    }
+
     proptest! {
         #[test]
         fn the_block_is_removed_byte_for_byte(text in "[a-z\n #é]{0,40}") {
-            let with = with_block(&text);
-            prop_assert_eq!(with_block(&with), with.clone());
-            prop_assert_eq!(without_block(&with), Some(text.clone()));
+            let with = with_block(&text).unwrap();
+            prop_assert_eq!(with_block(&with), Ok(with.clone()));
+            prop_assert_eq!(without_block(&with), Ok(Some(text.clone())));
             let more = format!("{with}later\n");
-            prop_assert_eq!(without_block(&more), Some(format!("{text}later\n")));
-            prop_assert_eq!(without_block(&text), None);
+            prop_assert_eq!(without_block(&more), Ok(Some(format!("{text}later\n"))));
+            prop_assert_eq!(without_block(&text), Ok(None));
         }
     }
 }
