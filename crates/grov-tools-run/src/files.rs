@@ -118,7 +118,7 @@ fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, ToolError> {
 }
 
 /// The beginning of a file, and the bytes that are left out.
-fn read(path: &Path, shown: &str, forced: bool, most: u64) -> Result<(String, u64), ToolError> {
+pub(crate) fn read(path: &Path, shown: &str, forced: bool, most: u64) -> Result<(String, u64), ToolError> {
     let error = |kind, message: String| ToolError::new(kind, format!("{shown}: {message}"));
     let io = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::NotFound => error(ErrorKind::NotFound, "the file does not exist".to_owned()),

@@ -7,7 +7,7 @@ use grov_tools::opinion::quoted;
 use grov_tools::{ErrorKind, ToolError};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The most bytes of the user's queries.
 const MAX_QUERIES: usize = 128 * 1024;
@@ -170,18 +170,13 @@ fn refuse_keys(shown: &Path, real: &Path) -> Result<(), ToolError> {
 }
 
 /// The user's queries in a file: JSON lines with `prompt`, or a text.
-pub(crate) fn queries_of(path: &PathBuf, omitted: &mut Vec<String>) -> Result<String, ToolError> {
-    let shown = path.display();
-    refuse_keys(path, path)?;
-    if let Ok(real) = path.canonicalize() {
-        refuse_keys(path, &real)?;
+pub(crate) fn queries_of(path: &Path, omitted: &mut Vec<String>) -> Result<String, ToolError> {
+    let shown = path.to_string_lossy();
+    let most = FileLimits::default().total as u64;
+    let (text, cut) = crate::files::read(path, &shown, false, most)?;
+    if cut > 0 {
+        omitted.push(format!("{shown}: the last {cut} bytes"));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            ToolError::new(ErrorKind::NotFound, format!("{shown}: the file does not exist"))
-        }
-        _ => ToolError::new(ErrorKind::Io, format!("{shown}: it cannot be read: {error}")),
-    })?;
     let lines: Vec<Option<String>> = text
         .lines()
         .filter(|line| !line.trim().is_empty())

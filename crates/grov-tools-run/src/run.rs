@@ -89,7 +89,7 @@ async fn work(
     let mut omitted: Vec<String> = piped.and_then(Piped::omitted).into_iter().collect();
     omitted.extend(prepared.omitted().iter().cloned());
     if !omitted.is_empty() {
-        more.insert("omitted".to_owned(), json!(omitted));
+        more.insert("omitted".to_owned(), json!(at_most(omitted, 20)));
     }
     if is_shown {
         return Ok(prepared.shown());
@@ -98,14 +98,14 @@ async fn work(
     if !arguments.flag("fresh")
         && let Some(answer) = cache.as_ref().and_then(Cache::get)
     {
-        return Ok(finished(around, tool, &prepared, answer, more));
+        return Ok(marked(tool, answer, more));
     }
     let most = prepared.most_cost();
     warn(around, tool, most, more).await;
     let (provider, model) = prepared.names(tool);
     spending.reserve(&provider, &model, most).await?;
     let result = prepared.run(around, timeout).await;
-    let answer = match result {
+    let mut answer = match result {
         Ok(mut answer) => {
             answer.cost = spending.settle(answer.cost, CallOutcome::Answered).await;
             answer
@@ -123,7 +123,23 @@ async fn work(
     if let Some(cache) = cache {
         cache.put(&answer);
     }
-    Ok(finished(around, tool, &prepared, answer, more))
+    if let Prepared::Asking(asking) = &prepared {
+        // A cached answer is in the plan already.
+        let fields = asking.record(around, &answer);
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+        answer.metadata.extend(fields);
+    }
+    Ok(marked(tool, answer, more))
+}
+
+/// The first texts, and the number of the others.
+fn at_most(mut texts: Vec<String>, most: usize) -> Vec<String> {
+    let more = texts.len().saturating_sub(most);
+    texts.truncate(most);
+    if more > 0 {
+        texts.push(format!("{more} more"));
+    }
+    texts
 }
 
 async fn prepare(
@@ -273,26 +289,14 @@ async fn warn(around: &Surroundings, tool: &Tool, most: MicroUsd, more: &mut Map
     more.insert("warnings".to_owned(), json!([warning]));
 }
 
-/// Adds what is known only after the answer: suspicious text, and where a verdict was written.
-fn finished(
-    around: &Surroundings,
-    tool: &Tool,
-    prepared: &Prepared,
-    mut answer: Answer,
-    more: &mut Map<String, Value>,
-) -> Answer {
+/// Adds what is known only after the answer: suspicious text.
+fn marked(tool: &Tool, answer: Answer, more: &mut Map<String, Value>) -> Answer {
     if tool.risk != Risk::RunsProgram {
         more.insert("untrusted".to_owned(), json!(true));
         let found = suspicious(&answer.data);
         if !found.is_empty() {
             more.insert("suspicious".to_owned(), json!(found));
         }
-    }
-    if let Prepared::Asking(asking) = prepared {
-        let fields = asking.record(around, &answer);
-        answer
-            .metadata
-            .extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
     answer
 }

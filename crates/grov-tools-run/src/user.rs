@@ -229,8 +229,10 @@ impl UserCall {
             std::io::Result::Ok(())
         };
         let read_messages = async {
-            if let Some(stderr) = stderr {
-                stderr.take(4096).read_to_end(&mut messages).await?;
+            if let Some(mut stderr) = stderr {
+                (&mut stderr).take(4096).read_to_end(&mut messages).await?;
+                // A program whose messages nobody reads is ended by the system, or waits forever.
+                tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await?;
             }
             std::io::Result::Ok(())
         };

@@ -1,5 +1,8 @@
 //! A diff within a size that a model can read. Reads the output of `git diff` line by line and keeps only what fits.
 
+/// Files that are named as left out; others are counted.
+const SHOWN: usize = 20;
+
 /// Limits of a diff, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -44,6 +47,8 @@ pub struct DiffReader {
     file: Option<File>,
     /// Files left out because the diff is full.
     left_out: Vec<String>,
+    /// Files that are not shown, or cut, and not named.
+    more: usize,
 }
 
 #[derive(Debug)]
@@ -56,6 +61,8 @@ struct File {
     removed: u64,
     is_binary: bool,
     is_cut: bool,
+    /// Whether it is renamed or copied from a file that may hold keys.
+    is_secret: bool,
 }
 
 impl DiffReader {
@@ -66,6 +73,7 @@ impl DiffReader {
             result: BoundedDiff::default(),
             file: None,
             left_out: Vec::new(),
+            more: 0,
         }
     }
 
@@ -87,7 +95,6 @@ impl DiffReader {
     pub fn finish(mut self) -> BoundedDiff {
         self.end_file();
         if !self.left_out.is_empty() {
-            const SHOWN: usize = 20;
             let more = self.left_out.len().saturating_sub(SHOWN);
             let named = self.left_out[..self.left_out.len() - more].join(", ");
             let more = if more > 0 {
@@ -100,6 +107,13 @@ impl DiffReader {
                 self.left_out.len(),
                 self.limits.total / 1024
             ));
+        }
+        if self.more > 0 {
+            let note = format!("{} more files", self.more);
+            self.result
+                .text
+                .push_str(&format!("changed, not shown or cut: {note}\n"));
+            self.result.omitted.push(note);
         }
         self.result
     }
@@ -117,12 +131,16 @@ impl DiffReader {
             Some("binary file".to_owned())
         } else if is_lock_file(path) {
             Some(format!("lock file, +{added} -{removed} lines"))
-        } else if crate::is_secret_file(path) {
+        } else if file.is_secret || crate::is_secret_file(path) {
             Some(format!("file that may hold keys, +{added} -{removed} lines"))
         } else {
             None
         };
         if let Some(reason) = reason {
+            if result.omitted.len() >= SHOWN {
+                self.more += 1;
+                return;
+            }
             let note = format!("{path} ({reason})");
             result.text.push_str(&format!("changed, not shown: {note}\n"));
             result.omitted.push(note);
@@ -133,7 +151,10 @@ impl DiffReader {
             return;
         }
         result.text.push_str(&file.text);
-        if file.is_cut {
+        if file.is_cut && result.omitted.len() >= SHOWN {
+            self.more += 1;
+            result.text.push_str("[cut: the rest of the file's diff]\n");
+        } else if file.is_cut {
             let note = format!("{path}: the rest of the file's diff (+{added} -{removed} lines in all)");
             result.text.push_str(&format!("[cut: {note}]\n"));
             result.omitted.push(note);
@@ -153,6 +174,7 @@ impl File {
             removed: 0,
             is_binary: false,
             is_cut: false,
+            is_secret: false,
         }
     }
 
@@ -178,6 +200,12 @@ impl File {
             self.hunk = hunk_size(&String::from_utf8_lossy(line));
         } else if let Some(path) = line.strip_prefix(b"+++ b/").or(line.strip_prefix(b"--- a/")) {
             self.path = String::from_utf8_lossy(path).trim_end().to_owned();
+            self.is_secret |= crate::is_secret_file(&self.path);
+        } else if let Some(path) = line
+            .strip_prefix(b"rename from ")
+            .or(line.strip_prefix(b"copy from "))
+        {
+            self.is_secret |= crate::is_secret_file(String::from_utf8_lossy(path).trim_matches('"'));
         } else if line.starts_with(b"Binary files ") || line.starts_with(b"GIT binary patch") {
             self.is_binary = true;
         }
@@ -279,6 +307,24 @@ mod tests {
                 ".env (file that may hold keys, +1 -0 lines)"
             ]
         );
+    }
+
+    #[test]
+    fn a_file_renamed_from_a_key_file_is_not_shown() {
+        let text = "diff --git a/.env b/notes.txt\nsimilarity index 80%\nrename from .env\nrename to notes.txt\n\
+             --- a/.env\n+++ b/notes.txt\n@@ -1 +1,2 @@\n TOKEN=hunter2\n+x\n";
+        let diff = read(text, Limits::default());
+        assert!(!diff.text.contains("hunter2"), "{}", diff.text);
+        assert_eq!(diff.omitted, ["notes.txt (file that may hold keys, +1 -0 lines)"]);
+    }
+
+    #[test]
+    fn many_files_that_are_left_out_are_counted() {
+        let text: String = (0..1000).map(|n| change(&format!("{n}.lock"), &["x"])).collect();
+        let diff = read(&text, Limits::default());
+        assert_eq!((diff.omitted.len(), diff.files), (21, 1000));
+        assert_eq!(diff.omitted[20], "980 more files");
+        assert!(diff.text.len() < 2000);
     }
 
     #[test]

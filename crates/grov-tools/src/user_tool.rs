@@ -18,6 +18,9 @@ pub enum UserAction {
     },
 }
 
+/// Options that the command line has for every command.
+const GLOBAL_ARGUMENTS: [&str; 6] = ["home", "project", "json", "color", "help", "version"];
+
 /// Why a file declares no tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UserToolError {
@@ -186,7 +189,8 @@ fn arguments(schema: Option<&Value>) -> Result<Vec<Argument>, UserToolError> {
         .map(|name| {
             let property = &properties[name];
             let option = name.replace('_', "-");
-            let is_common = crate::COMMON_ARGUMENTS.iter().any(|common| common.name == option);
+            let is_common = crate::COMMON_ARGUMENTS.iter().any(|common| common.name == option)
+                || GLOBAL_ARGUMENTS.contains(&option.as_str());
             if !is_word(&option) || is_common {
                 return Err(UserToolError::Field(format!(
                     "`input.properties` has the name {name:?}, which cannot be an option"
@@ -271,6 +275,17 @@ minimum = 1
         assert!(crate::docs::catalogue(&registry).contains("local wordcount"));
         assert!(crate::docs::snippet(&tool).contains("--max-lines"));
         assert!(matches!(registry.add(tool), Err(UserToolError::Taken(_))));
+    }
+
+    #[test]
+    fn a_property_with_the_name_of_a_global_option_is_refused() {
+        for name in GLOBAL_ARGUMENTS {
+            let text = format!(
+                "group='a'\nname='b'\ndescription='d'\ncommand=['x']\n[input.properties.{name}]\ntype='string'"
+            );
+            let error = parse_user_tool(&text).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 
     #[test]

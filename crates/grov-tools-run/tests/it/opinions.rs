@@ -438,3 +438,27 @@ async fn a_token_command_of_the_environment_is_not_run() {
     let printed = world.run("vertex-ask", &[("query", "q")]).await;
     assert_eq!(printed.kind(), "configuration", "{}", printed.value);
 }
+
+#[tokio::test]
+async fn queries_of_a_key_file_are_not_sent() {
+    let server = Server::start(vec![gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.write("plan.md", "# Plan\n");
+    world.write(".env", "TOKEN=x");
+    let given = [("plan", "plan.md"), ("queries", ".env")];
+    let printed = world.run("vertex-validate", &given).await;
+    assert_eq!((printed.kind(), server.requests().len()), ("refused_file", 0));
+}
+
+#[tokio::test]
+async fn many_files_that_are_left_out_are_counted() {
+    let server = Server::start(vec![gemini("x")]);
+    let world = world(&server.url);
+    world.write("a.txt", "text");
+    for number in 0..50 {
+        world.write(&format!("{number}.pem"), "key");
+    }
+    let printed = world.run("vertex-ask", &[("query", "q"), ("files", "*")]).await;
+    let omitted = printed.value["metadata"]["omitted"].as_array().unwrap();
+    assert_eq!((omitted.len(), &omitted[20]), (21, &json!("30 more")));
+}

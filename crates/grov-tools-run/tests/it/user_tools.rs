@@ -75,3 +75,11 @@ async fn an_http_tool_sends_json_or_a_query() {
         assert!(server.requests()[0].head.contains("Bearer secret-of-mine"));
     }
 }
+
+#[tokio::test]
+async fn a_program_with_many_messages_runs_to_its_end() {
+    let declaration = "group='local'\nname='loud'\ndescription='d'\ncommand=['sh', '-c', 'head -c 1000000 /dev/zero >&2; echo done']\n";
+    let world = world(declaration, &[("PATH", "/usr/bin:/bin")]);
+    let printed = world.run("local-loud", &[]).await;
+    assert_eq!(printed.value["data"]["content"], "done", "{}", printed.value);
+}
