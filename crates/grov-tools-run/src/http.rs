@@ -12,6 +12,8 @@ use tokio::time::Instant;
 
 /// The limit of a response body. Twenty pages of two megabytes fit.
 const MAX_RESPONSE: usize = 64 * 1024 * 1024;
+/// The limit of a stream, of which only the text is kept. A stream may repeat its text in each event.
+const MAX_STREAM: usize = 1024 * 1024 * 1024;
 /// Requests of one call, the first included.
 const MAX_REQUESTS: u32 = 3;
 /// The pause before the first retry; doubled before the second.
@@ -90,7 +92,10 @@ impl Line<'_> {
             timeout: self.silence,
             proxy: self.around.proxy.clone(),
             own_listeners: self.around.own_listeners.clone(),
-            max_response_bytes: MAX_RESPONSE,
+            max_response_bytes: match self.deadline {
+                Some(_) => MAX_RESPONSE,
+                None => MAX_STREAM,
+            },
         };
         let client = ProviderClient::by_route(base, &call.headers, route);
         client.await.map_err(|error| self.failed(error))
@@ -136,7 +141,7 @@ impl Line<'_> {
         }
         let retry_after = response.retry_after();
         // The status tells what happened, even if the body breaks off.
-        let body = response.body().await.unwrap_or_default();
+        let body = self.body(response).await.unwrap_or_default();
         Err(status::error(self.provider, status, retry_after, &body))
     }
 
@@ -146,9 +151,24 @@ impl Line<'_> {
         // A length below the limit fits.
         let mut body = Vec::with_capacity(expected as usize);
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(error))? {
+            if body.len() + chunk.len() > MAX_RESPONSE {
+                return Err(self.too_long(MAX_RESPONSE));
+            }
             body.extend_from_slice(&chunk);
         }
         Ok(body)
+    }
+
+    /// The error of a response that is longer than what is kept.
+    pub(crate) fn too_long(&self, most: usize) -> ToolError {
+        ToolError::new(
+            ErrorKind::BadAnswer,
+            format!(
+                "{}'s answer is longer than {most} bytes, so it is not read",
+                self.provider
+            ),
+        )
+        .hint("it was billed; ask a smaller question")
     }
 
     /// Ends `work` at the deadline.

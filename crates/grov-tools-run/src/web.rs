@@ -11,6 +11,9 @@ use grov_tools::{Answer, Arguments, BuiltIn, ErrorKind, HttpCall, Tool, ToolErro
 use serde_json::json;
 use std::io::BufReader;
 
+/// The most text of a stream, in bytes; an event has the same limit.
+const MAX_TEXT: usize = 8 * 1024 * 1024;
+
 /// A prepared call.
 pub(crate) struct Web {
     pub(crate) provider: &'static str,
@@ -129,6 +132,9 @@ impl Web {
                 if !chat.add_event(&event)? {
                     return Ok(chat);
                 }
+            }
+            if events.is_broken() || chat.len() > MAX_TEXT {
+                return Err(line.too_long(MAX_TEXT));
             }
             (line.around.progress)(&format!("{} answers: {} bytes", self.provider, chat.len()));
         }

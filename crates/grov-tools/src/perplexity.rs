@@ -72,6 +72,10 @@ pub fn chat(tool: BuiltIn, input: &ChatInput, key: &Secret) -> HttpCall {
         "messages": [{"role": "user", "content": question}],
         "stream": streams(tool),
     });
+    if streams(tool) {
+        // Otherwise each event repeats the whole text.
+        body["stream_mode"] = json!("concise");
+    }
     if let Some(recency) = &input.recency {
         body["search_recency_filter"] = json!(recency);
     }

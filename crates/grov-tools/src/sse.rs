@@ -19,16 +19,24 @@ impl EventReader {
         if self.is_broken {
             return events;
         }
+        // What was pending has no line end; a long line is searched once.
+        let mut searched = self.pending.len();
         self.pending.extend_from_slice(bytes);
         let mut start = 0;
-        while let Some(length) = self.pending[start..].iter().position(|byte| *byte == b'\n') {
-            let line = String::from_utf8_lossy(&self.pending[start..start + length]).into_owned();
-            start += length + 1;
+        while let Some(length) = self.pending[searched..].iter().position(|byte| *byte == b'\n') {
+            let line = String::from_utf8_lossy(&self.pending[start..searched + length]).into_owned();
+            start = searched + length + 1;
+            searched = start;
             self.line(line.trim_end_matches('\r'), &mut events);
         }
         self.pending.drain(..start);
         self.is_broken = self.pending.len() > MAX_LINE || self.data.len() > MAX_LINE;
         events
+    }
+
+    /// Whether an event was longer than the limit. Nothing behind it is read.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// The event at the end of a stream that has no empty line behind it.

@@ -198,6 +198,7 @@ async fn research_may_take_longer_than_the_timeout_while_it_streams() {
             .contains("deep research")
     );
     assert_eq!(server.requests()[0].body["stream"], true);
+    assert_eq!(server.requests()[0].body["stream_mode"], "concise");
     assert_eq!(server.requests()[0].body["model"], "sonar-deep-research");
 }
 
@@ -318,5 +319,34 @@ async fn a_broken_timeout_or_address_is_named() {
                 .unwrap()
                 .contains(variable)
         );
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_repeats_its_text_may_be_longer_than_a_response() {
+    let text = "x".repeat(1024 * 1024);
+    let event = json!({"choices": [{"message": {"content": text}}]}).to_string();
+    let mut events = vec![(0, event.as_str()); 70];
+    events.push((0, "[DONE]"));
+    let server = Server::start(vec![Reply::events(&events)]);
+    let world = World::of_web(&server.url);
+    let printed = world.run("perplexity-research", &[("query", "q")]).await;
+    assert_eq!(printed.code, 0, "{}", printed.kind());
+    assert_eq!(
+        printed.value["data"]["content"].as_str().unwrap().len(),
+        text.len()
+    );
+}
+
+#[tokio::test]
+async fn an_event_or_a_text_that_is_too_long_is_an_error() {
+    let part = "x".repeat(3 * 1024 * 1024);
+    let short = json!({"choices": [{"delta": {"content": part}}]}).to_string();
+    let long = json!({"choices": [{"delta": {"content": part.repeat(3)}}]}).to_string();
+    for events in [vec![(0, long.as_str())], vec![(0, short.as_str()); 4]] {
+        let server = Server::start(vec![Reply::events(&events)]);
+        let world = World::of_web(&server.url);
+        let printed = world.run("perplexity-research", &[("query", "q")]).await;
+        assert_eq!(printed.kind(), "bad_answer");
     }
 }
