@@ -20,6 +20,7 @@ mod info;
 mod install;
 mod material;
 mod plan;
+mod plan_text;
 mod provider;
 mod run;
 mod spending;

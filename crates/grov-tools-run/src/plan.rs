@@ -1,6 +1,7 @@
 //! The plan of a branch, as material for an opinion.
 
 use crate::material::clean;
+use crate::plan_text::without_own_lines;
 use crate::{FileLimits, Surroundings, git, read_files};
 use grov_plans::{Branch, PlanDir, PlanError, PlanFile, Validation, ValidationKind};
 use grov_tools::opinion::quoted;
@@ -108,7 +109,7 @@ fn of_directory(directory: &PlanDir) -> Result<Plan, ToolError> {
     }
     Ok(Plan {
         path: directory.path().join("plan.md").display().to_string(),
-        text: clean(&text),
+        text: clean(&without_own_lines(&text)),
         queries,
         files,
         omitted,
@@ -150,7 +151,7 @@ fn of_file(root: &Path, path: &Path) -> Result<Plan, ToolError> {
         _ => Plan::default(),
     };
     plan.path = shown;
-    plan.text = clean(&text);
+    plan.text = clean(&without_own_lines(&text));
     plan.file = file;
     Ok(plan)
 }

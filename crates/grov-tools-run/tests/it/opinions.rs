@@ -462,3 +462,19 @@ async fn many_files_that_are_left_out_are_counted() {
     let omitted = printed.value["metadata"]["omitted"].as_array().unwrap();
     assert_eq!((omitted.len(), &omitted[20]), (21, &json!("30 more")));
 }
+
+#[tokio::test]
+async fn a_recorded_verdict_is_neither_sent_nor_asked_for_again() {
+    let server = Server::start(vec![gemini(APPROVED)]);
+    let world = world(&server.url);
+    world.write("plan.md", "# Plan\n\n## Steps\n1. One\n");
+    let given = [("plan", "plan.md")];
+    world.run("vertex-validate", &given).await;
+    let recorded = world.read("plan.md");
+    assert!(recorded.contains("Verdict: approved"), "{recorded}");
+    let again = world.run("vertex-validate", &given).await;
+    assert_eq!(again.value["metadata"]["cached"], true, "{}", again.value);
+    assert_eq!((server.requests().len(), world.read("plan.md")), (1, recorded));
+    world.run("vertex-validate", &[given[0], ("fresh", "")]).await;
+    assert_eq!(asked(&server, 1), asked(&server, 0));
+}
