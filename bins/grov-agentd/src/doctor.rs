@@ -5,12 +5,14 @@ use crate::setup::{Setup, short_runtime};
 use crate::stop::Stop;
 use grov_agent::AgentStore;
 use grov_agent_store::AgentDatabase;
+use grov_runtime::Url;
 use serde::Serialize;
 use serde_json::json;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The result of one check.
 #[derive(Debug, Serialize)]
@@ -44,13 +46,16 @@ impl Check {
 
 /// Runs all checks. Exit code 1 if one fails.
 pub(crate) fn run(setup: &Setup, json: bool) -> Result<ExitCode, Stop> {
-    setup.create_home()?;
-    let mut checks = vec![home(setup.home.root()), uploads(&setup.agent.upload_dir)];
-    checks.extend(short_runtime()?.block_on(async {
-        let mut checks = database(setup).await;
-        checks.extend(providers(setup).await);
-        checks
-    }));
+    let mut checks = vec![home(setup.home.root())];
+    // A home that is missing is not made: its name may be misspelled.
+    if setup.home.root().is_dir() {
+        checks.push(uploads(&setup.agent.upload_dir));
+        checks.extend(short_runtime()?.block_on(async {
+            let mut checks = database(setup).await;
+            checks.extend(providers(setup).await);
+            checks
+        }));
+    }
     let is_ok = checks.iter().all(|check| check.ok);
     if json {
         output::print(&json!({"ok": is_ok, "checks": checks}).to_string())?;
@@ -75,6 +80,13 @@ pub(crate) fn run(setup: &Setup, json: bool) -> Result<ExitCode, Stop> {
 }
 
 fn home(root: &Path) -> Check {
+    if !root.is_dir() {
+        return Check::failed(
+            "home",
+            format!("{} does not exist, so nothing else was checked", root.display()),
+            "check --home and GROV_HOME; the first start of grov-agentd makes the directory",
+        );
+    }
     match tempfile_in(root) {
         Ok(()) => Check::passed("home", root.display().to_string()),
         Err(error) => Check::failed(
@@ -161,7 +173,13 @@ async fn providers(setup: &Setup) -> Vec<Check> {
             return vec![Check::failed("providers", format!("{:#}", stop.error), hint)];
         }
     };
-    let chat = if providers.is_client_installed(&setup.environment) {
+    let chat = if let Some(fault) = unreachable_server(agent.chat.base_url.as_ref()).await {
+        Check::failed(
+            chat,
+            format!("{}: {fault}", agent.chat.provider.as_str()),
+            "check CHAT_BASE_URL (agent.chat_base_url), and that the server runs",
+        )
+    } else if providers.is_client_installed(&setup.environment) {
         Check::passed(chat, agent.chat.provider.as_str())
     } else {
         let detail = "the program `claude` is not in PATH";
@@ -182,4 +200,51 @@ async fn providers(setup: &Setup) -> Vec<Check> {
         ),
     };
     vec![chat, embedding]
+}
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Why the configured server of the chat model accepts no connection; `None` if it does, or if none is configured.
+async fn unreachable_server(base_url: Option<&Url>) -> Option<String> {
+    let url = base_url?;
+    let address = (url.host(), url.port());
+    let named = format!("{}:{}", address.0, address.1);
+    match tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(format!("{named} accepts no connection: {error}")),
+        Err(_) => Some(format!(
+            "{named} accepts no connection within {} s",
+            CONNECT.as_secs()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_chat_server_that_does_not_run_is_reported() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        assert_eq!(unreachable_server(Some(&url)).await, None);
+        drop(listener);
+        assert!(
+            unreachable_server(Some(&url))
+                .await
+                .unwrap()
+                .contains("accepts no connection")
+        );
+        assert_eq!(unreachable_server(None).await, None);
+    }
+
+    #[test]
+    fn a_home_that_is_missing_is_reported_and_not_made() {
+        let parent = tempfile::tempdir().unwrap();
+        let missing = parent.path().join("misspelt");
+        assert!(!home(&missing).ok);
+        assert!(!missing.exists());
+        assert!(home(parent.path()).ok);
+    }
 }

@@ -58,7 +58,13 @@ impl PlanDir {
         match (unnamed, fault) {
             (Some(plan), _) => Ok(Some(plan.of_branch(branch))),
             (None, Some(fault)) => Err(fault),
-            (None, None) => Ok(None),
+            // The plan of a renamed branch keeps its directory.
+            (None, None) => {
+                let (plans, _) = Self::all(work_tree)?;
+                Ok(plans
+                    .into_iter()
+                    .find(|plan| plan.branch.as_ref() == Some(branch)))
+            }
         }
     }
 

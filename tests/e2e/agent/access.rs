@@ -103,6 +103,15 @@ fn role_name(role: &str) -> &str {
 }
 
 #[test]
+fn a_key_that_only_reads_is_refused_before_its_body_is_read() -> Result<()> {
+    let scene = Scene::offline()?;
+    let secret = key(&scene.agent, "reading", &["--role", "reader"])?;
+    let broken = json!({"message": 7});
+    assert_eq!(scene.agent.call_as(&secret, "POST", "/chat", &broken)?.0, 403);
+    Ok(())
+}
+
+#[test]
 fn a_key_sees_its_projects_only() -> Result<()> {
     let scene = Scene::offline()?;
     let other = created(&scene.agent, "Other")?;

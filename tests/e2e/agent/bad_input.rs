@@ -196,6 +196,24 @@ fn large_bodies_are_refused_and_the_client_sees_it() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn only_an_upload_may_be_larger_than_2_mib() -> Result<()> {
+    let scene = Scene::offline()?;
+    let text = "x".repeat(3 * 1024 * 1024);
+    let chat = json!({"project_id": scene.project, "message": text}).to_string();
+    let answer = scene.agent.send(&json_post(&scene, "/chat", chat))?;
+    problem(&answer, 413, "too_large");
+    // The upload is read, and refused for something else.
+    let target = format!("/projects/{}/docs", scene.project);
+    let upload = json!({"title": "x", "category": "NONE", "content": text}).to_string();
+    problem(
+        &scene.agent.send(&json_post(&scene, &target, upload))?,
+        422,
+        "invalid",
+    );
+    Ok(())
+}
+
 fn form(parts: &[(&str, Option<&str>, &[u8])]) -> (String, Vec<u8>) {
     let mut body = Vec::new();
     for (name, file_name, content) in parts {

@@ -36,6 +36,18 @@ fn two_names_that_sanitize_alike_have_two_directories() {
 }
 
 #[test]
+fn the_plan_of_a_renamed_branch_is_found_by_its_new_name() {
+    let (_tree, root) = tree();
+    let plan = PlanDir::find_or_create(&root, &named("before")).unwrap();
+    std::fs::write(plan.path().join("plan.md"), "# X\n").unwrap();
+    std::fs::write(plan.path().join("branch"), "after\n").unwrap();
+    let found = PlanDir::find(&root, &named("after")).unwrap().unwrap();
+    assert_eq!(found.path(), plan.path());
+    assert_eq!(PlanDir::find_or_create(&root, &named("after")).unwrap(), found);
+    assert_eq!(PlanDir::find(&root, &named("before")).unwrap(), None);
+}
+
+#[test]
 fn a_directory_of_the_user_belongs_to_the_branch_with_its_name() {
     let (_tree, root) = tree();
     let folder = plans_folder(&root).join("feat-auth");
