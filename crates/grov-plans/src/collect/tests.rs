@@ -355,8 +355,10 @@ fn a_renamed_branch_keeps_its_plan() {
     repo.commit("after");
     repo.checkout(&["main"]);
     assert_eq!(repo.names(), ["new"]);
-    let plan = PlanDir::find(&repo.tree, &Branch::of(Some("new"))).unwrap();
-    assert_eq!(plan, None, "its directory has the old name");
+    let plan = PlanDir::find(&repo.tree, &Branch::of(Some("new")))
+        .unwrap()
+        .unwrap();
+    assert_eq!(plan.name(), "old", "its directory has the old name");
 }
 
 #[test]
