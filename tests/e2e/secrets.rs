@@ -142,6 +142,8 @@ fn old_database(path: &Path) -> Result<()> {
         for statement in [
             "DROP TABLE cleaning",
             "ALTER TABLE tasks DROP COLUMN screened",
+            "ALTER TABLE tasks DROP COLUMN edits",
+            "DROP TABLE screening",
             "DROP TABLE routed_usage",
             "PRAGMA user_version = 9",
             "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, keywords) \

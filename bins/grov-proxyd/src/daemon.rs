@@ -12,6 +12,7 @@ use crate::listener;
 use crate::open_files;
 use crate::recording::Recording;
 use crate::route_setup;
+use crate::screening;
 use crate::scrubbing;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
@@ -264,6 +265,8 @@ impl Services<'_> {
         self.tasks.spawn("injection ledger", worker.run(self.stopping()));
         let context_counters = injection.counters();
         let embedding = self.embedding();
+        let screening = screening::run(assembly::store_apart(self.home), self.tasks.shutdown());
+        self.tasks.spawn("screening", screening);
         let judge = Arc::clone(&self.judge);
         let drift_counters = drift.as_ref().map(|drift| drift.counters());
         let hook_counters = Arc::clone(&hooks);

@@ -15,6 +15,7 @@ mod open_files;
 mod port_holder;
 mod recording;
 mod route_setup;
+mod screening;
 mod scrubbing;
 mod signals;
 

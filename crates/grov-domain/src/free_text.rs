@@ -8,8 +8,8 @@ use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
     ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
     GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, IntentQuestion, LlmCall,
-    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionState, Statement,
-    Step, StepVerdict, Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    MemoryEdits, MemoryLists, PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage,
+    SessionState, Statement, Step, StepVerdict, Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -71,13 +71,18 @@ free_text! {
     Task {
         texts: [
             project_remote, user, original_query, goal, reasoning_trace, files_touched, decisions, constraints, tags,
-            file_pins,
+            file_pins, edits,
         ],
         others: [
             id, project_path, client_session_id, session_id, status, trigger_reason, linked_commit,
             parent_session_id, parent_task_id, superseded_by, screened, created_at,
         ]
     }
+    MemoryEdits {
+        texts: [goal, captured_goal, original_query, user, linked_commit, added, removed],
+        others: [status]
+    }
+    MemoryLists { texts: [decisions, constraints, reasoning_trace, files_touched, tags], others: [] }
     Decision { texts: [choice, reason], others: [] }
     FilePin { texts: [path], others: [hash] }
     TaskTransition { texts: [sessions, finished], others: [moves, judged_under] }

@@ -24,6 +24,7 @@ mod judge;
 mod ledger;
 mod macros;
 mod memory;
+mod memory_edits;
 mod memory_search;
 mod project;
 mod routed_usage;
@@ -75,6 +76,7 @@ pub use ledger::{
     SwitchScope, SwitchStore,
 };
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
+pub use memory_edits::{MemoryEdits, MemoryLists};
 pub use memory_search::{
     CandidateOrder, ImportReport, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryField,
     MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore,

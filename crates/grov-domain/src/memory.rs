@@ -1,7 +1,9 @@
 //! Records that outlive a session: finished tasks, drift events, reasoning about files.
 
 use crate::macros::named;
-use crate::{ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, SessionId, StepId, TaskId};
+use crate::{
+    ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, SessionId, StepId, TaskId,
+};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -102,6 +104,9 @@ pub struct Task {
     /// The fingerprint of the text that was checked for orders to the agent and had none; see `grov_memory::screened`.
     #[serde(skip)]
     pub screened: Option<i64>,
+    /// What a person changed in it.
+    #[serde(skip)]
+    pub edits: MemoryEdits,
     /// Time of saving.
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
@@ -132,8 +137,15 @@ impl Task {
             file_pins: Vec::new(),
             superseded_by: None,
             screened: None,
+            edits: MemoryEdits::default(),
             created_at: OffsetDateTime::UNIX_EPOCH,
         }
+    }
+
+    /// Returns the goal as it was captured, before a person changed it.
+    pub fn captured_goal(&self) -> Option<&str> {
+        let captured = self.edits.captured_goal.as_deref().or(self.goal.as_deref());
+        captured.filter(|goal| !goal.is_empty())
     }
 }
 

@@ -291,6 +291,16 @@ pub trait MemoryStore: Send + Sync {
     async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError>;
     /// Returns statistics of a scope, or of all projects.
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError>;
+    /// Returns at most `limit` of the memories that another version of the rules checked for orders to the agent; `None` if
+    /// these rules have checked all. New memories are checked when they are saved.
+    async fn unscreened(&self, rules: i64, limit: u32) -> Result<Option<Vec<Task>>, StoreError>;
+    /// Stores fingerprints ([`Task::screened`]) of all memories that [`MemoryStore::unscreened`] returned, in its order. An
+    /// empty list ends the check.
+    async fn save_screening(
+        &self,
+        rules: i64,
+        fingerprints: &[(TaskId, Option<i64>)],
+    ) -> Result<(), StoreError>;
     /// Returns the projects that have memories, by key and remote.
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError>;
     /// Moves the memories of a project key to another one, in one transaction. Returns their number.

@@ -113,11 +113,14 @@ pub struct ProjectStatus {
 #[async_trait]
 pub trait TaskStore: Send + Sync {
     /// Saves a task. It replaces the task with the same client session and session, whose id is kept, or with the same id.
+    /// What a person changed in that task ([`Task::edits`]) is applied to the new one.
     /// Saved subtasks (by `parent_session_id`, in the same client session) are linked to it, and it is linked to its parent
     /// if that is saved.
     async fn save_task(&self, task: &Redacted<Task>) -> Result<(), StoreError>;
     /// Returns a task; `None` if it does not exist.
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError>;
+    /// Returns the tasks of a client session, newest first.
+    async fn tasks_of_session(&self, client_session: &ClientSessionId) -> Result<Vec<Task>, StoreError>;
     /// Returns at most `limit` tasks of a project, newest first.
     async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError>;
     /// Returns at most `limit` tasks of a project that touched one of these files, newest first.

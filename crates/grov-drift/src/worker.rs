@@ -14,6 +14,7 @@ use crate::transcript_file::{
 };
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
+use grov_memory::rescreen;
 use grov_redact::Redactor;
 use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ const TRANSCRIPT_TIMEOUT: Duration = Duration::from_secs(3);
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 /// How long to wait for other workers in the lane, which may call models.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(180);
+/// Memories that are screened again per turn after an upgrade of the rules. Takes about 0.1 s.
+const RESCREENED_PER_TURN: u32 = 128;
 /// Retries if another process wrote or memory was deleted at the same time.
 const MAX_ATTEMPTS: usize = 8;
 
@@ -207,6 +210,9 @@ impl TurnWorker<'_> {
                 format_args!("scrubbing secrets from old rows: {error}"),
             );
         }
+        if let Err(error) = rescreen(&*store, RESCREENED_PER_TURN).await {
+            log_error(Some(self.home), format_args!("screening memories again: {error}"));
+        }
         // Close in order, so that no later hook has to replay a long write-ahead log.
         let closed = store.close().await;
         done.and(closed)
@@ -300,7 +306,7 @@ struct Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::Task;
+    use grov_domain::{MemoryEdits, Redacted, Task};
     use grov_project::ProjectLocation;
 
     #[test]
@@ -371,6 +377,15 @@ mod tests {
 
     /// Plays turns with a Stop event each. Returns the memories after every turn, newest first.
     fn played(name: &str, turns: &[(Vec<String>, &str)]) -> Vec<Vec<Task>> {
+        played_and_edited(name, turns, |_| {})
+    }
+
+    /// As [`played`]; a person edits each memory after each turn.
+    fn played_and_edited(
+        name: &str,
+        turns: &[(Vec<String>, &str)],
+        edit: impl Fn(&mut Task),
+    ) -> Vec<Vec<Task>> {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("project");
         std::fs::create_dir_all(project.join(".git")).unwrap();
@@ -408,7 +423,15 @@ mod tests {
             after.push(runtime.block_on(async {
                 let store = services.stores.open(None).await.unwrap();
                 let key = ProjectLocation::locate(&project).project();
-                store.tasks_for_project(key.key(), 10).await.unwrap()
+                let tasks = store.tasks_for_project(key.key(), 10).await.unwrap();
+                for before in &tasks {
+                    let mut after = before.clone();
+                    edit(&mut after);
+                    let edits = MemoryEdits::between(before, &after);
+                    after.edits = before.edits.clone().then(edits);
+                    store.import(&[Redacted::of(&after)]).await.unwrap();
+                }
+                tasks
             }));
         }
         after
@@ -524,6 +547,44 @@ mod tests {
             .collect();
         assert_eq!(after[0].len(), 1);
         assert_eq!(files, [["server/upload.ts"], ["web/eslint.config.js"]]);
+    }
+
+    #[test]
+    fn what_a_person_changed_survives_the_next_turns() {
+        let answer = "Pages have a hundred rows. I keep the cursor because rows are deleted while reading.";
+        let turns = [
+            work(
+                "edit",
+                1,
+                "Make pages a hundred rows long in src/page.rs",
+                "src/page.rs",
+                answer,
+            ),
+            work(
+                "edit",
+                2,
+                "go on",
+                "src/page.rs",
+                "The header moved too, the footer is still missing.",
+            ),
+            work("edit", 3, "go on", "src/foot.rs", "The footer moved as well."),
+        ];
+        let after = played_and_edited("edit", &turns, |task| {
+            task.goal = Some("Paginate the archive".to_owned());
+            task.decisions.clear();
+        });
+        assert_eq!(after[0][0].decisions.len(), 1);
+        let [memory] = after[2].as_slice() else {
+            panic!("{after:?}")
+        };
+        assert_eq!(memory.goal.as_deref(), Some("Paginate the archive"));
+        assert_eq!(memory.decisions, []);
+        assert_eq!(memory.original_query, after[0][0].original_query);
+        assert!(
+            memory.files_touched.contains(&"src/foot.rs".to_owned()),
+            "{memory:?}"
+        );
+        assert_eq!(memory.screened, grov_memory::screened(memory.clone()).screened);
     }
 
     #[test]

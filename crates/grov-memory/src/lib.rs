@@ -54,5 +54,5 @@ pub use recent::{is_worth_reading, recent};
 pub use render::{Budget, FileNote, RenderedMemories, render, short_id};
 pub use search::search;
 pub use semantic::{SemanticSearch, semantic_search};
-pub use suspicion::{Suspicion, SuspicionKind, screened, suspicions, suspicions_in};
+pub use suspicion::{Suspicion, SuspicionKind, rescreen, screened, suspicions, suspicions_in};
 pub use vague::refers_to_earlier_work;

@@ -26,7 +26,7 @@ pub(crate) use features::{COMBINATIONS, Feature, Finding};
 use grov_domain::Task;
 use mention::{Quotations, is_about_texts, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
-pub use screening::screened;
+pub use screening::{rescreen, screened};
 use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of bytes of a memory checked before it is rendered; far fewer are rendered.

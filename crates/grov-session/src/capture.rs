@@ -3,8 +3,8 @@
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
 use grov_domain::{
-    ActionSketch, ActionType, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, Statement, StepRow,
-    SummaryQuestion, Task, TaskId, both_ends, prompt_of_goal, without_own_text,
+    ActionSketch, ActionType, MemoryEdits, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState,
+    Statement, StepRow, SummaryQuestion, Task, TaskId, both_ends, prompt_of_goal, without_own_text,
 };
 use std::path::Path;
 use time::OffsetDateTime;
@@ -254,7 +254,9 @@ impl TaskMaterial {
         }
         let (status, trigger_reason) = saving.ending.saved_as();
         let goal = task.original_goal.clone().filter(|goal| !goal.is_empty());
-        let asked_before = saving.before.filter(|before| before.goal == goal);
+        let asked_before = saving
+            .before
+            .filter(|before| before.captured_goal() == goal.as_deref());
         Task {
             id: saving.id,
             project_path: task.project_path.clone(),
@@ -287,6 +289,7 @@ impl TaskMaterial {
             file_pins: Vec::new(),
             superseded_by: saving.before.and_then(|before| before.superseded_by.clone()),
             screened: None,
+            edits: MemoryEdits::default(),
             created_at: saving.at,
         }
     }

@@ -87,6 +87,7 @@ macro_rules! contract_tests {
             saving_a_stale_session_reverts_nothing
             task_is_loaded_as_saved
             task_is_unique_per_session
+            an_edited_task_keeps_its_edits
             tasks_are_linked_to_their_parent
             tasks_are_found_by_project_and_file
             project_status_counts
@@ -129,6 +130,7 @@ macro_rules! contract_tests {
             memory_import_counts_another_task_of_a_session_as_replaced
             memory_import_is_idempotent
             memory_import_never_changes_another_project
+            memories_are_screened_again_once
             memory_forgets
             memories_are_found_by_a_part_of_their_id
             memory_is_superseded_but_not_in_a_cycle

@@ -287,6 +287,20 @@ fn concurrent_changes_are_not_overwritten() {
 }
 
 #[test]
+fn an_edit_outlasts_an_import_and_secrets_typed_into_it_are_masked() {
+    let scene = scene_with_memories(&[record(FIRST, "check the limit")]);
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    for goal in ["count the frames", &format!("log in with {secret}")] {
+        ask(&scene, &["edit", FIRST, "--goal", goal]);
+    }
+    let database = std::fs::read(scene.path("home/.grov/grov.db")).unwrap_or_default();
+    let log = std::fs::read(scene.path("home/.grov/grov.db-wal")).unwrap_or_default();
+    let bytes = [database, log].concat();
+    let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds("check the limit") && !holds(&secret));
+}
+
+#[test]
 fn secrets_typed_into_an_edit_are_masked() {
     let scene = scene_with_memories(&[record(FIRST, "check the limit")]);
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));

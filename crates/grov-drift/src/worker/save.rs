@@ -22,8 +22,6 @@ use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Number of newest memories searched for those of the session.
-const CANDIDATES: u32 = 64;
 /// Bytes at the end of a transcript searched for edits.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -62,7 +60,9 @@ impl Loaded {
     /// The goal of the active task. A record keeps its goal; what a later prompt adds to it is added.
     fn goal(&self) -> Option<String> {
         let stated = Some(self.contract.goal.clone());
-        let kept = self.current().and_then(|task| task.goal.clone());
+        let kept = self
+            .current()
+            .and_then(|task| task.captured_goal().map(str::to_owned));
         let is_kept = kept
             .as_deref()
             .is_some_and(|goal| !self.contract.goal.contains(goal) && !goal.is_empty());
@@ -92,7 +92,7 @@ impl Loaded {
 /// A prompt with another goal starts new work, unless the saved work is unfinished and the same files were changed again. After
 /// finished work, other files and a prompt without a word of it start new work, too.
 fn new_goal(material: &TaskMaterial, newest: &Task, stated: &str) -> Option<String> {
-    let goal = newest.goal.as_deref().unwrap_or_default();
+    let goal = newest.captured_goal().unwrap_or_default();
     let changed = material.changed_since(newest.created_at);
     let goes_on = changed.iter().any(|file| newest.files_touched.contains(file));
     let is_open = newest.status == TaskStatus::Abandoned;
@@ -238,6 +238,11 @@ impl TurnWorker<'_> {
         let evidence = task_rows::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
         let mut task = without_ignored(reviewed(task, &evidence, POLICY), &loaded.ignore);
         task.file_pins = pins(&loaded.root, &task.files_touched);
+        // The store applies the edits as they are then. Applied here, the text that is stored is the one that is screened.
+        if let Some(edits) = before.map(|before| before.edits.clone()) {
+            task = edits.applied(task);
+        }
+        let task = Redactor::shared().clean(task).into_inner();
         Ok(Some(screened(task)))
     }
 
@@ -323,11 +328,11 @@ impl TurnWorker<'_> {
     /// Loads the session's saved tasks, newest first.
     async fn saved_tasks(&self, store: &dyn StoreConnection, project: &str) -> Result<Vec<Task>, StoreError> {
         let id = self.work.session_ref.id();
-        let tasks = store.tasks_for_project(project, CANDIDATES).await?;
+        let tasks = store.tasks_of_session(&id).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
             let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.hook_task(0).as_str()));
-            task.client_session_id.as_ref() == Some(&id) && is_hooks
+            task.project_path == project && is_hooks
         };
         Ok(tasks.into_iter().filter(own).collect())
     }

@@ -2,7 +2,7 @@
 //! fingerprint.
 
 use super::{fields, is_found_to_order};
-use grov_domain::Task;
+use grov_domain::{MemoryStore, StoreError, Task};
 use std::sync::LazyLock;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -29,6 +29,26 @@ fn version(rules: u64, lists: &[&str]) -> u64 {
 pub fn screened(mut task: Task) -> Task {
     task.screened = (!is_found_to_order(&task)).then(|| fingerprint(&task));
     task
+}
+
+/// Checks at most `limit` memories that were last checked by the rules of another version of Grov, so that prompts need not.
+/// Returns whether there may be more.
+///
+/// # Errors
+/// Those of the store.
+pub async fn rescreen<S: MemoryStore + ?Sized>(store: &S, limit: u32) -> Result<bool, StoreError> {
+    let rules = VERSION.cast_signed();
+    let Some(tasks) = store.unscreened(rules, limit).await? else {
+        return Ok(false);
+    };
+    let is_all = tasks.is_empty();
+    let fingerprints: Vec<_> = tasks
+        .into_iter()
+        .map(screened)
+        .map(|task| (task.id, task.screened))
+        .collect();
+    store.save_screening(rules, &fingerprints).await?;
+    Ok(!is_all)
 }
 
 /// Whether exactly this text was checked by these rules.

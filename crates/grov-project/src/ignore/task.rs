@@ -40,6 +40,7 @@ pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
         parent_task_id: _,
         superseded_by: _,
         screened: _,
+        edits: _,
         created_at: _,
     } = &mut task;
     let files = files_touched.iter().chain(file_pins.iter().map(|pin| &pin.path));

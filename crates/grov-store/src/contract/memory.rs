@@ -50,6 +50,32 @@ async fn candidates(
     store.candidates(&question).await.unwrap()
 }
 
+/// Memories are screened again in portions, once for each version of the rules.
+pub async fn memories_are_screened_again_once(store: Arc<dyn Store>) {
+    for number in 0..5 {
+        let task = task(&format!("t{number}"), number);
+        store.save_task(&Redacted::of(&task)).await.unwrap();
+    }
+    for rules in [7, -8] {
+        let mut seen = Vec::new();
+        while let Some(tasks) = store.unscreened(rules, 2).await.unwrap() {
+            let fingerprints: Vec<_> = tasks
+                .iter()
+                .map(|task| (task.id.clone(), (task.id.as_str() != "t3").then_some(rules)))
+                .collect();
+            store.save_screening(rules, &fingerprints).await.unwrap();
+            seen.extend(tasks.into_iter().map(|task| task.id.to_string()));
+        }
+        assert_eq!(seen, ["t0", "t1", "t2", "t3", "t4"]);
+        let fingerprint = async |id: &str| store.task(&TaskId::new(id)).await.unwrap().unwrap().screened;
+        assert_eq!(
+            (fingerprint("t0").await, fingerprint("t3").await),
+            (Some(rules), None)
+        );
+    }
+    assert_eq!(store.unscreened(-8, 2).await.unwrap(), None);
+}
+
 /// The number of memories of a scope, and of terms in them by field.
 async fn extent(store: &dyn Store, scope: &MemoryScope) -> (u64, [u64; 4]) {
     let statistics = candidates(store, scope, &[], BUDGET).await.statistics;

@@ -1,7 +1,7 @@
 //! Finished tasks, drift events and reasoning about files.
 
 use super::sample::{PROJECT, client, drift, drift_log, exchange, file_reasoning, session, task};
-use grov_domain::{FileReasoning, ProjectStatus, Redacted, Store, Task, TaskId, TaskStatus};
+use grov_domain::{FileReasoning, MemoryEdits, ProjectStatus, Redacted, Store, Task, TaskId, TaskStatus};
 use std::sync::Arc;
 
 fn ids(tasks: &[Task]) -> Vec<&str> {
@@ -124,6 +124,46 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
         let about = store.file_reasoning(PROJECT, file, 1).await.unwrap();
         assert_eq!(about[0].task_id, Some(TaskId::new("first")));
     }
+}
+
+/// A session that saves its task again keeps what a person changed in it; so does an import. Other tasks are not changed.
+pub async fn an_edited_task_keeps_its_edits(store: Arc<dyn Store>) {
+    let of = |id: &str, name: &str| Task {
+        client_session_id: Some(client("c")),
+        session_id: Some(session(name)),
+        ..task(id, 1)
+    };
+    for task in [of("first", "s"), of("second", "s2")] {
+        store.save_task(&Redacted::of(&task)).await.unwrap();
+    }
+    let before = store.task(&TaskId::new("first")).await.unwrap().unwrap();
+    let mut after = before.clone();
+    after.goal = Some("Limit the frames".to_owned());
+    after.decisions.clear();
+    after.edits = MemoryEdits::between(&before, &after);
+    store.import(&[Redacted::of(&after)]).await.unwrap();
+    let mut later = of("of-the-next-turn", "s");
+    later.tags.push("frames".to_owned());
+    store.save_task(&Redacted::of(&later)).await.unwrap();
+    let expected = Task {
+        tags: later.tags,
+        ..after.clone()
+    };
+    let tasks = store.tasks_of_session(&client("c")).await.unwrap();
+    assert_eq!(ids(&tasks), ["second", "first"]);
+    assert_eq!(tasks[1], expected);
+    assert_eq!(tasks[0], of("second", "s2"));
+    assert_eq!(store.tasks_of_session(&client("d")).await.unwrap(), []);
+
+    // An export has no edits.
+    let mut export = expected.clone();
+    export.edits = MemoryEdits::default();
+    let report = store.import(&[Redacted::of(&export)]).await.unwrap();
+    assert_eq!(report.unchanged, 1);
+    export.tags.clear();
+    store.import(&[Redacted::of(&export)]).await.unwrap();
+    let kept = store.task(&TaskId::new("first")).await.unwrap().unwrap();
+    assert_eq!((kept.edits, kept.tags), (after.edits, Vec::<String>::new()));
 }
 
 /// A task is linked to its parent, in any order and number of saves.

@@ -3,8 +3,8 @@
 use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
-    JudgedBy, LlmCallId, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus, StepId,
-    StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
+    JudgedBy, LlmCallId, MemoryEdits, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus,
+    StepId, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -318,6 +318,27 @@ impl<T: DeserializeOwned> FromColumn for Json<T> {
         Ok(Self(serde_json::from_str(<&str as Decode<'_, Sqlite>>::decode(
             value,
         )?)?))
+    }
+}
+
+/// Edits are stored as JSON; none as NULL.
+impl ToColumn for MemoryEdits {
+    fn add_to(&self, values: &mut Values) {
+        if self.is_empty() {
+            values.push_null();
+        } else {
+            Json(self).add_to(values);
+        }
+    }
+}
+
+impl FromColumn for MemoryEdits {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Json::from_value(value).map(|Json(edits)| edits)
+    }
+
+    fn from_null() -> Result<Self, BoxDynError> {
+        Ok(Self::default())
     }
 }
 

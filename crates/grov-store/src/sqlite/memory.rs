@@ -119,6 +119,37 @@ impl MemoryStore for SqliteStore {
         Ok(stats.await?.pop().unwrap_or_default())
     }
 
+    async fn unscreened(&self, rules: i64, limit: u32) -> Result<Option<Vec<Task>>, StoreError> {
+        let sql = "SELECT count(*) FROM screening WHERE rules = ? AND task_id IS NULL";
+        let mut connection = self.connection().await?;
+        if connection.value(sql, params![rules]).await? == Some(1_i64) {
+            return Ok(None);
+        }
+        // In the order of ids, which have an index.
+        let sql = "SELECT * FROM tasks WHERE id > coalesce((SELECT task_id FROM screening WHERE rules = ?1), '') \
+             ORDER BY id LIMIT ?2";
+        connection
+            .read(sql, params![rules, limit], Task::from_row)
+            .await
+            .map(Some)
+    }
+
+    async fn save_screening(
+        &self,
+        rules: i64,
+        fingerprints: &[(TaskId, Option<i64>)],
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        for (task, fingerprint) in fingerprints {
+            let sql = "UPDATE tasks SET screened = ?2 WHERE id = ?1 AND screened IS NOT ?2";
+            transaction.execute(sql, params![task, fingerprint]).await?;
+        }
+        let last = fingerprints.last().map(|(task, _)| task);
+        let sql = "INSERT OR REPLACE INTO screening (only_row, rules, task_id) VALUES (1, ?1, ?2)";
+        transaction.execute(sql, params![rules, last]).await?;
+        transaction.commit().await
+    }
+
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError> {
         let sql = "SELECT project_path, project_remote, documents AS memories FROM memory_scopes \
              WHERE documents > 0 ORDER BY project_path, project_remote";

@@ -6,7 +6,9 @@ use super::insert::insert;
 use super::{SqliteStore, StoreError, memory};
 use crate::stored_form::as_stored_each;
 use async_trait::async_trait;
-use grov_domain::{ClientSessionId, ProjectStatus, Redacted, SessionId, Task, TaskId, TaskStore};
+use grov_domain::{
+    ClientSessionId, MemoryEdits, ProjectStatus, Redacted, SessionId, Task, TaskId, TaskStore,
+};
 
 record! {
     Task in "tasks", key (id);
@@ -15,6 +17,7 @@ record! {
     tags, file_pins,
     superseded_by = "coalesce(excluded.superseded_by, superseded_by)",
     screened,
+    edits = "coalesce(excluded.edits, edits)",
     created_at
 }
 
@@ -29,6 +32,11 @@ impl TaskStore for SqliteStore {
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
         let sql = "SELECT * FROM tasks WHERE id = ?";
         Ok(self.read(sql, params![id], Task::from_row).await?.pop())
+    }
+
+    async fn tasks_of_session(&self, client_session: &ClientSessionId) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks WHERE client_session_id = ? ORDER BY created_at DESC, id DESC";
+        self.read(sql, params![client_session], Task::from_row).await
     }
 
     async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError> {
@@ -165,9 +173,20 @@ pub(super) async fn replace_task(
 
 /// Saves one redacted task.
 pub(super) async fn save_task(connection: &mut Connection<'_>, task: &Task) -> Result<(), StoreError> {
+    let edits = edits_of(connection, task).await?;
+    // Of an edited memory, the text that was screened is not the one that is stored. It is screened again in the background.
+    let edited = (!edits.is_empty()).then(|| edits.applied(task.clone()));
+    let task = edited.as_ref().unwrap_or(task);
     let mut indexing = memory::Indexing::default();
     replace_task(connection, task, memory::Terms::of(task), &mut indexing).await?;
     indexing.finish(connection).await
+}
+
+/// Returns what a person changed in the stored task that this one replaces.
+async fn edits_of(connection: &mut Connection<'_>, task: &Task) -> Result<MemoryEdits, StoreError> {
+    let sql = "SELECT edits FROM tasks WHERE edits IS NOT NULL AND (id = ?1 OR client_session_id = ?2 AND session_id = ?3)";
+    let values = params![task.id, task.client_session_id, task.session_id];
+    Ok(connection.value(sql, values).await?.unwrap_or_default())
 }
 
 /// Returns the id of the finished task of a session.

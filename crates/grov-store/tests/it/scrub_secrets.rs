@@ -17,6 +17,8 @@ async fn dirty() -> Home {
     for statement in [
         "DROP TABLE cleaning",
         "ALTER TABLE tasks DROP COLUMN screened",
+        "ALTER TABLE tasks DROP COLUMN edits",
+        "DROP TABLE screening",
         "DROP TABLE routed_usage",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \

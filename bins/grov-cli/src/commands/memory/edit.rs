@@ -12,9 +12,9 @@ use crate::format::plural;
 use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use editor::Draft;
-use grov_domain::Task;
+use grov_domain::{MemoryEdits, Task};
 use grov_memory::screened;
-use grov_redact::Redacted;
+use grov_redact::{Redacted, Redactor};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Read;
@@ -112,6 +112,9 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
                 sessions: 0,
             });
         }
+        let edits = before.edits.clone();
+        after.edits = edits.then(MemoryEdits::between(before, &after));
+        let after = Redactor::shared().clean(after).into_inner();
         store.import(&[Redacted::of(&screened(after))]).await?;
         let uses = store.uses(std::slice::from_ref(&before.id)).await?;
         let lineages: HashSet<_> = uses.into_iter().map(|found| found.lineage).collect();

@@ -1,6 +1,6 @@
 //! Parses the task record of imports: a [`Task`] as JSON.
 
-use grov_domain::{Project, Task, TaskId, TaskStatus};
+use grov_domain::{MemoryEdits, Project, Task, TaskId, TaskStatus};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -78,6 +78,7 @@ pub(super) fn read(line: &[u8], project: &Project, now: OffsetDateTime) -> Resul
         file_pins: fields.take("file_pins")?,
         superseded_by: fields.take("superseded_by")?,
         screened: None,
+        edits: MemoryEdits::default(),
         created_at: match &created_at {
             Some(time) => OffsetDateTime::parse(time, &Rfc3339)
                 .map_err(|error| format!("has a bad created_at: {error}"))?,

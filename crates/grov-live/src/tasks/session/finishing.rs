@@ -6,8 +6,8 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
-    DriftFilter, Judged, JudgedBy, Reasoning, SessionId, SessionState, SessionStatus, StepRow, StoreError,
-    Task, TaskId, TaskTransition, time_before,
+    DriftFilter, Judged, JudgedBy, MemoryEdits, Reasoning, SessionId, SessionState, SessionStatus, StepRow,
+    StoreError, Task, TaskId, TaskTransition, time_before,
 };
 use grov_memory::screened;
 use grov_project::without_ignored;
@@ -16,9 +16,6 @@ use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts,
 use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
 use time::OffsetDateTime;
-
-/// Newest memories of the project that are searched for the record of a task.
-const MAX_SEARCHED: u32 = 64;
 
 /// Why a task is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +110,8 @@ impl Session {
                 // The rules take the answer to a question for a decision; a model does not.
                 let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
                 let mut reasoning = judged.answer;
-                self.add_recorded(&state, &mut reasoning).await?;
+                let record = self.record(&state).await?;
+                self.add_recorded(&state, record.as_ref(), &mut reasoning);
                 if material.is_memory(&reasoning, None) && !is_answer {
                     let context = SaveContext {
                         id: TaskId::fresh(),
@@ -126,6 +124,12 @@ impl Session {
                     let task = material.task(&state, reasoning, context);
                     let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
                     let task = with_file_pins(without_ignored(task, &ignore), location.root.clone()).await;
+                    // The store applies the edits as they are then. Applied here, the text that is stored is the one that
+                    // is screened.
+                    let task = record
+                        .map_or_else(MemoryEdits::default, |record| record.edits)
+                        .applied(task);
+                    let task = Redactor::shared().clean(task).into_inner();
                     transition.finished.push(screened(task));
                 }
             }
@@ -141,33 +145,27 @@ impl Session {
         Ok(true)
     }
 
+    /// Returns the record of a task that was saved before.
+    async fn record(&self, state: &SessionState) -> Result<Option<Task>, StoreError> {
+        let store = &self.context.store;
+        let tasks = with_retries(|| store.tasks_of_session(&state.client_session_id)).await?;
+        let is_record = |task: &Task| task.session_id.as_ref() == Some(&state.session_id);
+        Ok(tasks.into_iter().find(is_record))
+    }
+
     /// Adds the decisions in the record of a task whose earlier texts are no longer in memory.
-    async fn add_recorded(
-        &mut self,
-        state: &SessionState,
-        reasoning: &mut Reasoning,
-    ) -> Result<(), StoreError> {
+    fn add_recorded(&mut self, state: &SessionState, record: Option<&Task>, reasoning: &mut Reasoning) {
         let Some(recorded) = self.recorded.get_mut(&state.session_id) else {
-            return Ok(());
+            return;
         };
-        if recorded.is_none() {
-            let store = &self.context.store;
-            let tasks = with_retries(|| store.tasks_for_project(&state.project_path, MAX_SEARCHED)).await?;
-            let is_record = |task: &Task| {
-                task.session_id.as_ref() == Some(&state.session_id)
-                    && task.client_session_id.as_ref() == Some(&state.client_session_id)
-            };
-            let record = tasks.into_iter().find(is_record);
-            *recorded = Some(record.map(|task| task.decisions).unwrap_or_default());
-        }
-        let mut decisions = recorded.clone().unwrap_or_default();
+        let read = || record.map(|task| task.decisions.clone()).unwrap_or_default();
+        let mut decisions = recorded.get_or_insert_with(read).clone();
         for decision in std::mem::take(&mut reasoning.decisions) {
             if decisions.iter().all(|known| known.choice != decision.choice) {
                 decisions.push(decision);
             }
         }
         reasoning.decisions = decisions;
-        Ok(())
     }
 
     /// Returns a step with the result of its call, if it is known.

@@ -308,3 +308,25 @@ async fn the_summary_of_a_compaction_states_no_decisions_of_a_later_task() {
         "{statements:?}"
     );
 }
+
+#[tokio::test]
+async fn what_a_person_changed_survives_the_next_save() {
+    let mut work = TestSession::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    let before = work.memory().await.remove(0);
+    let mut after = before.clone();
+    after.goal = Some("Support dark mode".to_owned());
+    after.edits = MemoryEdits::between(&before, &after);
+    work.store.import(&[Redacted::of(&after)]).await.unwrap();
+    work.turn("and the toggle", "toggle.rs", verdict(TaskAction::TaskComplete))
+        .await;
+    let saved = work.memory().await;
+    let [memory] = saved.as_slice() else {
+        panic!("{saved:?}")
+    };
+    assert_eq!(memory.goal.as_deref(), Some("Support dark mode"));
+    assert_eq!(memory.status, TaskStatus::Complete);
+    assert_eq!(memory.files_touched.len(), 2);
+    assert_eq!(memory.screened, grov_memory::screened(memory.clone()).screened);
+}
