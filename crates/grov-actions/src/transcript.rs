@@ -7,10 +7,12 @@
 
 mod edits;
 mod line;
+mod newest_title;
 mod newest_usage;
 
 pub use crate::typed_text::typed_text;
 pub use edits::{Edited, edits};
+pub use newest_title::newest_title;
 pub use newest_usage::newest_usage;
 
 use crate::redacted_call::{RedactedCall, redacted, redacted_end, understand_redacted};

@@ -238,6 +238,10 @@ fn recorded(
         summary: (record.kind == ExchangeKind::Side(SideRequest::Compaction))
             .then(|| last_text(exchange))
             .flatten(),
+        title: (record.kind == ExchangeKind::Side(SideRequest::Title))
+            .then(|| last_text(exchange))
+            .flatten()
+            .and_then(|answer| tasks::title(&answer)),
         stop_reason: record.stop_reason.clone(),
         ends_turn,
         begins: is_main && index.is_some_and(prompts::begins),

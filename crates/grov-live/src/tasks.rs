@@ -17,7 +17,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub(crate) use current_tasks::CurrentTasks;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes, shortened, sketch};
+pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes, shortened, sketch, title};
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,

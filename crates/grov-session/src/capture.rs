@@ -12,6 +12,9 @@ use time::OffsetDateTime;
 /// Maximum number of files per task.
 const MAX_FILES: usize = 200;
 
+/// Bytes kept of each end of a long title.
+const MAX_TITLE: usize = 100;
+
 /// Bytes kept of each end of a long prompt.
 const MAX_PROMPT_END: usize = 16 * 1024;
 
@@ -323,6 +326,18 @@ impl TaskMaterial {
         }
         files
     }
+}
+
+/// Adds the title that the client's model gave a session to what is kept of its first task. It has words that the user did
+/// not use.
+#[must_use]
+pub fn titled(mut reasoning: Reasoning, title: Option<&str>) -> Reasoning {
+    if let Some(title) = title {
+        let title = both_ends(title, MAX_TITLE, "…");
+        let line = format!("Title, as the client's model put it: {title}");
+        reasoning.reasoning_trace.insert(0, line);
+    }
+    reasoning
 }
 
 /// Adds the result of a review and, depending on the policy, a drift summary to a record.

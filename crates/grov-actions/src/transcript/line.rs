@@ -72,6 +72,11 @@ impl<'a> Line<'a> {
         self.0.text("type")
     }
 
+    /// The title of the session, if the line has one that a model wrote.
+    pub(super) fn title(&self) -> Option<Cow<'a, str>> {
+        (self.kind()? == super::newest_title::TITLE).then(|| self.0.text("aiTitle"))?
+    }
+
     pub(super) fn subtype(&self) -> Option<Cow<'a, str>> {
         self.0.text("subtype")
     }

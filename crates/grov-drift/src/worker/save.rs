@@ -17,7 +17,7 @@ use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored
 use grov_redact::Redactor;
 use grov_rules::{AgentSummary, agent_summary, new_work, only_asks};
 use grov_runtime::UserMode;
-use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
+use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed, titled};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -225,6 +225,11 @@ impl TurnWorker<'_> {
         }
         if !material.is_memory(&reasoning, before) {
             return Ok(None);
+        }
+        // The title is about the first prompt. The transcript still has what was forgotten.
+        if pending.state.session_id == id.hook_task(0) && loaded.session.forgotten_at.is_none() {
+            let title = statements::title(self.work.session_ref.transcript.as_deref());
+            reasoning = titled(reasoning, title.as_deref());
         }
         let saving = SaveContext {
             id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),

@@ -36,6 +36,8 @@ pub(crate) struct RecordedExchange {
     pub(crate) answer: Option<String>,
     /// The summary of the conversation, if the client asked for one.
     pub(crate) summary: Option<String>,
+    /// The title of the session, if the client asked for one.
+    pub(crate) title: Option<String>,
     pub(crate) stop_reason: Option<String>,
     /// Whether the turn ends: the answer is complete and the model ended its turn.
     pub(crate) ends_turn: bool,
@@ -78,6 +80,13 @@ pub(crate) fn shortened(prompts: &[Prompt]) -> Vec<Prompt> {
             queued: prompt.queued,
         })
         .collect()
+}
+
+/// Returns the title in the answer to the request for one, an object in JSON.
+pub(crate) fn title(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let title = answer["title"].as_str()?.trim();
+    (!title.is_empty()).then(|| title.to_owned())
 }
 
 /// Returns the results in the newest user message.

@@ -60,6 +60,8 @@ pub(super) struct Session {
     /// Decisions that are only in the record of a task, because the texts that state them are no longer in memory; `None` if
     /// the record is not read yet.
     recorded: HashMap<SessionId, Option<Vec<Decision>>>,
+    /// The title that the client's model gave the session, after its first prompt.
+    title: Option<String>,
     remote: Option<String>,
     /// The newest time of any exchange. Not the newest exchange's, because the clock may have been set back.
     newest_time: OffsetDateTime,
@@ -94,6 +96,7 @@ impl Session {
             endings: HashMap::new(),
             statements: HashMap::new(),
             recorded: HashMap::new(),
+            title: None,
             remote: None,
             newest_time: OffsetDateTime::UNIX_EPOCH,
         }
@@ -149,6 +152,9 @@ impl Session {
         for outcome in &exchange.results {
             let known = (outcome.failed, outcome.output.clone());
             self.outcomes.insert(outcome.tool_use_id.clone(), known);
+        }
+        if exchange.title.is_some() {
+            self.title.clone_from(&exchange.title);
         }
         // A summary is also about earlier tasks, so that it counts only in the first.
         if let (Some(summary), Some(task)) = (&exchange.summary, self.current.clone())
@@ -232,6 +238,7 @@ impl Session {
         let known = std::mem::take(&mut self.tasks).into_iter();
         self.tasks = known.filter_map(|task| states.remove(&task.session_id)).collect();
         self.first_intent = None;
+        self.title = None;
         self.outcomes.clear();
         self.endings.clear();
         self.statements.clear();

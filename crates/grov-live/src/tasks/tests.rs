@@ -273,6 +273,7 @@ impl TestSession {
             results: Vec::new(),
             answer: Some("Done.".to_owned()),
             summary: None,
+            title: None,
             stop_reason: record.stop_reason.clone(),
             ends_turn: ends,
             begins: false,

@@ -1,7 +1,7 @@
 //! Collects the texts of a task's turns that may state decisions.
 
 use crate::transcript_file::{length, read_range};
-use grov_actions::transcript::{Entry, Event, Reader};
+use grov_actions::transcript::{Entry, Event, Reader, newest_title};
 use grov_domain::{Statement, StatementSource};
 use grov_rules::only_asks;
 use std::path::Path;
@@ -73,12 +73,21 @@ pub(super) fn of_task(
 
 /// The turns at the end of a transcript; none if it cannot be read.
 fn turns(transcript: &Path) -> Vec<TurnTexts> {
+    divided(Reader::new(None).read(&end_of_transcript(transcript)).entries)
+}
+
+/// The title that the client's model gave the session, if it is in the end of the transcript.
+pub(super) fn title(transcript: Option<&Path>) -> Option<String> {
+    newest_title(&end_of_transcript(transcript?))
+}
+
+/// The bytes at the end of a transcript; none if it cannot be read.
+fn end_of_transcript(transcript: &Path) -> Vec<u8> {
     let Ok(Some(length)) = length(transcript) else {
         return Vec::new();
     };
     let from = length.saturating_sub(MAX_BYTES);
-    let bytes = read_range(transcript, from, MAX_BYTES).unwrap_or_default();
-    divided(Reader::new(None).read(&bytes).entries)
+    read_range(transcript, from, MAX_BYTES).unwrap_or_default()
 }
 
 fn divided(entries: Vec<Entry>) -> Vec<TurnTexts> {

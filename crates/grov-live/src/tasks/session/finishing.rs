@@ -12,7 +12,7 @@ use grov_domain::{
 use grov_memory::screened;
 use grov_project::without_ignored;
 use grov_redact::Redactor;
-use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts, reviewed};
+use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts, reviewed, titled};
 use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
 use time::OffsetDateTime;
@@ -113,6 +113,8 @@ impl Session {
                 let record = self.record(&state).await?;
                 self.add_recorded(&state, record.as_ref(), &mut reasoning);
                 if material.is_memory(&reasoning, None) && !is_answer {
+                    let is_first = *id == self.id.first_task();
+                    let reasoning = titled(reasoning, self.title.as_deref().filter(|_| is_first));
                     let context = SaveContext {
                         id: TaskId::fresh(),
                         ending: saving.ending(),

@@ -330,3 +330,33 @@ async fn what_a_person_changed_survives_the_next_save() {
     assert_eq!(memory.files_touched.len(), 2);
     assert_eq!(memory.screened, grov_memory::screened(memory.clone()).screened);
 }
+
+#[tokio::test]
+async fn the_title_of_the_client_is_kept_with_the_first_task() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &["theme.css"], false).await;
+    let (mut record, mut title) = work.exchange(None, &[], false);
+    record.kind = ExchangeKind::Side(SideRequest::Title);
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
+    title.kind = ExchangeKind::Side(SideRequest::Title);
+    title.title = crate::tasks::title(r#"{"title": "Night colours"}"#);
+    work.session.on_exchange(&title).await.unwrap();
+    work.next_verdict(verdict(TaskAction::TaskComplete));
+    work.handle(None, &[], true).await;
+    work.turn("fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let titles = |task: &Task| {
+        let trace = task.reasoning_trace.iter();
+        trace.filter(|line| line.ends_with("Night colours")).count()
+    };
+    let saved = work.memory().await;
+    let found: Vec<_> = saved
+        .iter()
+        .map(|task| (task.goal.as_deref(), titles(task)))
+        .collect();
+    assert_eq!(
+        found,
+        [(Some("fix the login bug"), 0), (Some("add dark mode"), 1)]
+    );
+    assert_eq!(crate::tasks::title("no JSON"), None);
+}
