@@ -18,6 +18,7 @@ mod place;
 mod read_only;
 mod request;
 mod sentences;
+mod substitution;
 mod vocabulary;
 mod written;
 
@@ -42,7 +43,7 @@ use permission::Permission;
 use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
-use written::WrittenConstraint;
+use written::{Written, WrittenConstraint};
 
 /// The maximum number of constraints, and the maximum bytes read of each.
 const MAX_CONSTRAINTS: usize = 60;
@@ -237,9 +238,11 @@ impl Constraints {
         compiled: &CompiledContract,
         history: &History,
     ) -> Vec<Finding> {
+        let texts = Written::all(action, history);
         let broken = self.written.iter().filter_map(|limit| {
-            let place = limit.broken_by(action, history)?;
-            (!is_temporary(place) && !compiled.is_allowed(place)).then(|| written(place, &limit.text))
+            let place = limit.broken_by(&texts)?;
+            let is_free = place.is_some_and(|place| is_temporary(place) || compiled.is_allowed(place));
+            (!is_free).then(|| written(place, &limit.text))
         });
         let mut found: Vec<Finding> = broken.take(1).collect();
         if let (Some(text), true) = (self.new_files.first(), is_new(action, history)) {
@@ -332,9 +335,16 @@ fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
     finding(Rule::Constraint, BROKEN, Some(name), reason)
 }
 
-/// The finding for a text written into a file.
-fn written(place: &NormalizedPath, constraint: &str) -> Finding {
-    let name = place.display();
+/// The finding for a text written into a file, or into files that the command line does not name.
+fn written(place: Option<&NormalizedPath>, constraint: &str) -> Finding {
+    let Some(name) = place.map(NormalizedPath::display) else {
+        let reason = format!(
+            "A command writes a text in violation of \"{}\"",
+            shown(constraint)
+        );
+        let found = finding(Rule::Constraint, LIKELY_BROKEN, None, reason);
+        return found.breaking(Breach::Command, constraint);
+    };
     let reason = format!("{name} gets a text in violation of \"{}\"", shown(constraint));
     finding(Rule::Constraint, LIKELY_BROKEN, Some(name), reason)
 }

@@ -204,7 +204,8 @@ fn spaced(text: &str) -> String {
 pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
     let text = spaced(text);
     let words = words(&text);
-    let languages = Languages::of(&words).within(prompt);
+    // A short text tells less of its language than its prompt.
+    let languages = Languages::of(&words).of_part(prompt);
     let named = NamedByPhrase::of(&text);
     let mut found = Vec::new();
     let mut at = 0;
@@ -380,6 +381,12 @@ const CUES: &[Term] = &[
     Term::Most,
 ];
 
+/// Negations of nouns, which follow the negation of a verb.
+#[rustfmt::skip]
+const NONE: &[&str] = &[
+    "aucun", "aucune", "nenhum", "nenhuma", "nessun", "nessuna", "niciun", "nicio", "ningun", "ninguna", "ninguno", "zaden", "zadnego", "zadnej", "zadnych", "zadna",
+];
+
 /// Meanings of actions.
 #[rustfmt::skip]
 const ACTIONS: &[Term] = &[
@@ -421,6 +428,10 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
         }
         // What follows "because" is a reason, and says nothing about what is forbidden.
         is_reason |= token.is(Term::Because) && clause.iter().any(|token| token.is_any(CUES));
+        // "Não altere nenhum arquivo": the second negation means all.
+        if NONE.contains(&token.folded.as_str()) && clause.iter().any(|before| before.is(Term::Not)) {
+            token.term = Some(Term::All);
+        }
         if !is_reason && !token.is(Term::Because) {
             clause.push(token);
         }

@@ -37,7 +37,8 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
             programs.any(|program| has_option(program, words, value))
         }
         ForbiddenCommand::Install => has(EffectKind::Install),
-        ForbiddenCommand::Upgrade => programs.any(|program| names(program, UPGRADING)),
+        ForbiddenCommand::Upgrade => programs
+            .any(|program| names(program, UPGRADING) || has(EffectKind::Install) && sets_version(program)),
         ForbiddenCommand::Restart => programs.any(|program| names(program, RESTARTING)),
         ForbiddenCommand::Named(verb) => {
             !action.is_read_only() && programs.any(|program| is_verb(program, verb))
@@ -69,8 +70,49 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::Task => programs.any(runs_task),
         ForbiddenCommand::Package(name) => programs
             .any(|program| super::packages::installs(program, name) || upgrades_all_but(program, name)),
+        ForbiddenCommand::Script(names) => programs.any(|program| runs_script(program, names)),
         ForbiddenCommand::Program(line) => programs.any(|program| has_line(program, line)),
     }
+}
+
+/// Whether a command installs a package in a version that it names: `npm install react@19`, `pip install -U numpy`.
+fn sets_version(program: &Program) -> bool {
+    let is_version = |word: &str| {
+        let version = word
+            .rsplit_once('@')
+            .or_else(|| word.split_once("=="))
+            .map(|(_, version)| version);
+        version.is_some_and(|version| {
+            version.starts_with(|letter: char| letter.is_ascii_digit() || letter == '^')
+                || version == "latest"
+        })
+    };
+    program.has_word(&["-U", "--upgrade"]) || program.operands().any(is_version)
+}
+
+/// Programs that run a file.
+#[rustfmt::skip]
+const RUNNERS: &[&str] = &[
+    "bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "psql", "mysql", "python", "python3", "Rscript", "ruby", "sh", "source", ".", "sqlite3", "ts-node", "tsx", "zsh",
+];
+
+/// Whether a program is a script with one of these names, or runs one.
+fn runs_script(program: &Program, names: &[String]) -> bool {
+    let is_named = |path: &str| {
+        let file = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+        let words = path_words(&file);
+        names.iter().any(|name| {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            file == name || !name.contains('.') && words.iter().any(|word| word == name)
+        })
+    };
+    let runs_operand = RUNNERS.contains(&program.name());
+    program.word.contains('/') && is_named(&program.word)
+        || runs_operand
+            && program
+                .operands()
+                .chain(program.reads.iter().map(String::as_str))
+                .any(|path| path.contains('.') && is_named(path))
 }
 
 /// Commands by program and the words among its operands, in order. The program `*` is any runner: `npx`, `rails`.
@@ -172,6 +214,7 @@ fn only_looks(program: &Program) -> bool {
             "--check",
             "--diff",
             "--list",
+            "--syntax-check",
         ])
 }
 
@@ -216,13 +259,18 @@ fn has_option(program: &Program, words: &[String], value: &str) -> bool {
 
 /// Whether a verb is the subcommand of a program, or the last part of its task: `west flash`, `search:reindex`.
 fn is_verb(program: &Program, verb: &str) -> bool {
-    let mut operands = program.operands();
+    // A path is the value of an option: `idf.py -p /dev/ttyUSB0 flash`.
+    let mut operands = program.operands().filter(|word| !word.contains('/'));
     let first = operands.next().unwrap_or_default();
     let first = if first == "run" {
         operands.next().unwrap_or_default()
     } else {
         first
     };
+    // `ansible-playbook`
+    if path_words(program.name()).iter().any(|word| word == verb) {
+        return true;
+    }
     let last = first.rsplit(':').next().unwrap_or_default().to_lowercase();
     let stem = |word: &str| {
         word.trim_end_matches("ing")
@@ -270,7 +318,13 @@ fn acts_in(program: &Program, environments: &[String]) -> bool {
         let named = path_words(word);
         environments.iter().any(|name| named.contains(name))
     };
-    acts && !looks && program.arguments.iter().any(|word| is_named(&word.text))
+    // `DATABASE_URL=postgres://db-prod/app ./run`
+    let is_set = program.assignments.iter().any(|assignment| {
+        assignment
+            .split_once('=')
+            .is_some_and(|(_, value)| is_named(value))
+    });
+    is_set || acts && !looks && program.arguments.iter().any(|word| is_named(&word.text))
 }
 
 /// Whether a Git command leaves the current branch or creates another.
@@ -446,7 +500,7 @@ fn writes_data(program: &Program) -> bool {
     })
 }
 
-/// The text that a program writes into a file: a here-document, the words of `echo`, the script of `sed -i`.
+/// The text that a program writes into a file: a here-document, the words of `echo`.
 pub(super) fn rewrites_text(program: &Program) -> Option<&str> {
     let writes = !program.targets.is_empty() || program.name() == "tee";
     if writes {
@@ -457,20 +511,7 @@ pub(super) fn rewrites_text(program: &Program) -> Option<&str> {
             .then(|| program.operands().last())
             .flatten();
     }
-    matches!(program.name(), "sed" | "perl").then_some(())?;
-    let script = || {
-        program
-            .arguments
-            .iter()
-            .map(|argument| argument.text.as_str())
-            .find(|text| text.starts_with(['s', 'y', '/']) && text.len() > 3)
-    };
-    program
-        .arguments
-        .iter()
-        .any(|argument| argument.text.starts_with("-i") || argument.text.starts_with("-pi"))
-        .then(script)
-        .flatten()
+    None
 }
 
 /// Package managers whose commands change a manifest, with the file.

@@ -57,6 +57,7 @@ fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
         ForbiddenCommand::Network => vec!["network", "internet"],
         ForbiddenCommand::ForcePush => vec!["force", "force-push"],
         ForbiddenCommand::Task => vec!["run", "execute"],
+        ForbiddenCommand::Script(names) => names.iter().map(String::as_str).collect(),
         ForbiddenCommand::Flag(flag) => vec![flag],
         ForbiddenCommand::Package(name) => vec![name],
         ForbiddenCommand::Program(line) => line.last().map(String::as_str).into_iter().collect(),

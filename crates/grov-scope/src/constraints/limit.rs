@@ -10,6 +10,7 @@ use super::written::Construct;
 use crate::file_kind::FileKind;
 pub(super) use context::Context;
 pub(super) use forbidden_commands::PROGRAMS;
+pub(super) use parts::kind_of;
 pub(super) use reader::read;
 
 /// Something that a constraint forbids.
@@ -125,6 +126,8 @@ pub(super) enum ForbiddenCommand {
     Package(String),
     /// A program and a subcommand.
     Program(Vec<String>),
+    /// A run of a script or program file with one of these names, or whose name has one of these words.
+    Script(Vec<String>),
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! looks for them in what an edit adds and in the commands that an action runs; numbers, names and formats are compared before and
 //! after. What it finds is a reason to ask the user, and none to correct the agent.
 
+mod areas;
 mod aspects;
 mod branches;
 mod change;
@@ -13,16 +14,19 @@ mod source;
 mod stem;
 
 use super::command_effects::{formats, upgrades_everything};
+use super::limit::Place;
 use super::written::has_other_version;
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
-use crate::file_kind::is_temporary;
+use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use crate::pattern::Pattern;
+use areas::Area;
 use aspects::Aspect;
 pub(super) use change::Change;
-use change::{command_words, looks};
+use change::{command_words, looks, words_of};
 use grov_domain::Program;
 pub(super) use reading::read;
+use std::borrow::Cow;
 use stem::is_same_word;
 
 /// What must not happen to a thing.
@@ -55,6 +59,12 @@ pub(super) struct Named {
     translated: Vec<String>,
     /// The paths that the clause names.
     places: Vec<String>,
+    /// The parts of the project that it names.
+    areas: Vec<Area>,
+    /// They are those that exist.
+    is_existing: bool,
+    /// Nothing but its object may change.
+    confines: bool,
     /// The branches that it names.
     branches: Vec<String>,
     /// It forbids to switch branches.
@@ -105,8 +115,11 @@ impl Named {
         if self.rule != Rule::Only && self.uses_branch_or_host(action) {
             return true;
         }
+        if self.is_in_area(action, change) {
+            return true;
+        }
         match self.rule {
-            Rule::Only => self.leaves(change),
+            Rule::Only => self.leaves(change) || self.is_elsewhere(change),
             _ if self.rest => false,
             _ if !self.numbers.is_empty() => self.changes_number(change) || self.sets_number(action, change),
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
@@ -171,7 +184,7 @@ impl Named {
                     && !after.is_some_and(|letter| letter.is_ascii_digit())
             })
         };
-        let any_digit = |line: &&str| line.contains(|letter: char| letter.is_ascii_digit());
+        let any_digit = |line: &Cow<'_, str>| line.contains(|letter: char| letter.is_ascii_digit());
         self.numbers.iter().any(|number| {
             change.removed.iter().any(|line| has_number(line, number))
                 && change.added.iter().any(&any_digit)
@@ -224,9 +237,56 @@ impl Named {
             .any(|program| asks_a_server(program) && has_any(&command_words(program), &environments))
     }
 
+    /// Whether an action changes a part of the project that must not change.
+    fn is_in_area(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        let applies = match self.rule {
+            Rule::Keep | Rule::Any | Rule::Except => true,
+            Rule::Stay => action.removes,
+            Rule::Add | Rule::Only => false,
+        };
+        // "Existing invoices" are documents or data, and not the code that makes them.
+        let is_old = |place: &NormalizedPath| {
+            !self.is_existing || !change.is_whole && !Place::Source.covers(place) && !FileKind::Test.is(place)
+        };
+        let holds = |place: &NormalizedPath| {
+            let touches = |area: &Area| match area {
+                Area::Code => area.holds(place) && change.has_code(place.extension()),
+                _ => area.holds(place) && is_old(place),
+            };
+            self.areas.iter().any(touches)
+        };
+        applies
+            && change
+                .places
+                .iter()
+                .any(|place| holds(place) && !is_temporary(place))
+    }
+
+    /// Whether an edit has nothing of what alone may change: neither its path nor its texts name it.
+    fn is_elsewhere(&self, change: &Change<'_>) -> bool {
+        let Some(place) = change.places.first().filter(|_| change.is_edit && self.confines) else {
+            return false;
+        };
+        let follows = [
+            FileKind::Test,
+            FileKind::Lock,
+            FileKind::Manifest,
+            FileKind::Docs,
+            FileKind::Snapshot,
+            FileKind::Index,
+        ];
+        let is_lawful = is_temporary(place)
+            || follows.iter().any(|kind| kind.is(place))
+            || self.areas.iter().any(|area| area.holds(place))
+            || self.has(&words_of(place.display()))
+            || self.has(&words_of(change.after))
+            || change.before.is_some_and(|before| self.has(&words_of(before)));
+        !is_lawful
+    }
+
     /// Whether an edit changes code where only comments may change.
     fn leaves(&self, change: &Change<'_>) -> bool {
-        let Some(place) = change.places.first().filter(|_| change.is_edit) else {
+        let Some(place) = change.places.first() else {
             return false;
         };
         self.aspects.contains(&Aspect::Comments) && Aspect::Code.is_changed_by(change, place.extension())

@@ -372,10 +372,11 @@ impl<'w, 't> Verbs<'w, 't> {
     /// Whether they ask for a change of files.
     fn asks(&self) -> bool {
         !looks_first(self.words) && self.words.iter().any(|word| self.is_order(word))
-            || self
-                .words
-                .windows(2)
-                .any(|pair| pair[0].is_any(&["and", "then", "und", "si"]) && self.is_order(&pair[1]))
+            || self.words.windows(2).any(|pair| {
+                pair[0].is_any(&["and", "then", "und", "si"]) && self.is_order(&pair[1])
+                        // "I need a script that …"
+                        || pair[0].is_any(&["need", "want"]) && pair[1].is_any(&["a", "an"])
+            })
     }
 }
 

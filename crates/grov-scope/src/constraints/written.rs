@@ -3,11 +3,13 @@
 use super::command_effects::rewrites_text;
 use super::place::has_words;
 use super::request::Sentence;
+use super::substitution::in_place;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::FileKind;
 use crate::history::History;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::ActionType;
+use std::borrow::Cow;
 
 /// The most lines of a text that are read.
 const MAX_LINES: usize = 600;
@@ -47,6 +49,8 @@ pub(super) enum Construct {
     Badge,
     /// Style sheets and inline styles.
     OwnStyle,
+    /// Nothing but another layout of the same code.
+    Formatting,
     /// Output for debugging.
     DebugOutput,
     /// One of these in a line that logs.
@@ -72,47 +76,62 @@ pub(super) struct WrittenConstraint {
     pub(super) what: Construct,
 }
 
-/// What an action writes: the lines that it adds, and those that it replaces.
-struct Written<'a> {
+/// A text that an action writes, and the one that it replaces.
+pub(super) struct Written<'a> {
     place: Option<&'a NormalizedPath>,
-    after: &'a str,
-    before: Option<&'a str>,
+    after: Cow<'a, str>,
+    before: Option<Cow<'a, str>>,
     /// The whole file is written.
     is_whole: bool,
 }
 
 impl<'a> Written<'a> {
-    /// The text that an action writes into the project; `None` if it is not known.
-    fn of(action: &'a AnalyzedAction<'_>, history: &History) -> Option<Self> {
+    /// The texts that an action writes into the project, as far as they are known.
+    pub(super) fn all(action: &'a AnalyzedAction<'_>, history: &History) -> Vec<Self> {
         let place = action.changed.iter().find(|place| place.is_in_project());
-        let is_tool = action.sketch.action_type.modifies_files();
-        if is_tool {
-            let place = place?;
+        if action.sketch.action_type.modifies_files() {
             let change = action.sketch.change.as_deref();
             let is_whole = action.sketch.action_type == ActionType::Write;
-            // What a file held before it is written as a whole is unknown.
-            if is_whole && history.knows(place) && !history.has_changed(place) {
-                return None;
-            }
-            return Some(Self {
+            let is_known = |place: &&NormalizedPath| {
+                // What a file held before it is written as a whole is unknown.
+                !(is_whole && history.knows(place) && !history.has_changed(place))
+            };
+            let edited = place.filter(is_known).map(|place| Self {
                 place: Some(place),
-                after: change.map_or(action.content(), |change| change.after.as_str()),
-                before: change.and_then(|change| change.before.as_deref()),
+                after: change
+                    .map_or(action.content(), |change| change.after.as_str())
+                    .into(),
+                before: change
+                    .and_then(|change| change.before.as_deref())
+                    .map(Cow::Borrowed),
                 is_whole,
             });
+            return edited.into_iter().collect();
         }
-        let writes = action.programs().iter().find_map(rewrites_text)?;
-        place.map(|place| Self {
-            place: Some(place),
-            after: writes,
-            before: None,
+        let replaced = action.programs().iter().flat_map(in_place).map(|one| Self {
+            place,
+            after: one.new.into(),
+            before: Some(one.old.into()),
             is_whole: false,
-        })
+        });
+        let mut found: Vec<Self> = replaced.collect();
+        if found.is_empty()
+            && let Some(place) = place
+            && let Some(text) = action.programs().iter().find_map(rewrites_text)
+        {
+            found.push(Self {
+                place: Some(place),
+                after: text.into(),
+                before: None,
+                is_whole: false,
+            });
+        }
+        found
     }
 
     /// The lines that were not there before.
-    fn added(&self) -> impl Iterator<Item = &'a str> {
-        let before = self.before.unwrap_or_default();
+    fn added(&self) -> impl Iterator<Item = &str> {
+        let before = self.before.as_deref().unwrap_or_default();
         let is_old =
             move |line: &str| !line.trim().is_empty() && before.lines().any(|old| old.trim() == line.trim());
         self.after
@@ -143,14 +162,10 @@ impl<'a> Written<'a> {
 }
 
 impl WrittenConstraint {
-    /// The file into which an action writes what is forbidden.
-    pub(super) fn broken_by<'a>(
-        &self,
-        action: &'a AnalyzedAction<'_>,
-        history: &History,
-    ) -> Option<&'a NormalizedPath> {
-        let written = Written::of(action, history)?;
-        self.what.is_in(&written).then_some(written.place).flatten()
+    /// The file into which one of these texts writes what is forbidden; `Some(None)` if the file is unknown.
+    pub(super) fn broken_by<'a>(&self, texts: &[Written<'a>]) -> Option<Option<&'a NormalizedPath>> {
+        let broken = texts.iter().find(|written| self.what.is_in(written))?;
+        Some(broken.place)
     }
 }
 
@@ -178,23 +193,27 @@ impl Construct {
             Self::Declared(name) => written.is_settings() && any(&|line| holds(&line.to_lowercase(), name)),
             Self::Symbol(name) => {
                 let defines = |text: &str| text.lines().any(|line| defines(line, name));
-                defines(written.after) || written.before.is_some_and(defines)
+                defines(&written.after) || written.before.as_deref().is_some_and(defines)
             }
             Self::Signature(names) => changes_signature(written, names),
             // Of any dependency.
-            Self::Version { name, .. } if name.is_empty() => written.before.is_some_and(|before| {
-                let declares = |line: &&str| !setting_of(line).unwrap_or_default().is_empty();
-                written.is_settings()
-                    && before.lines().filter(declares).any(|line| {
-                        let name = setting_of(line).unwrap_or_default().to_lowercase();
-                        let known = version_in(line, &name);
-                        known.is_some_and(|known| any(&|line| has_other_version(line, &name, &known)))
-                    })
-            }),
-            Self::Version { name, version } if version.is_empty() => written.before.is_some_and(|before| {
-                let known = before.lines().find_map(|line| version_in(line, name));
-                known.is_some_and(|known| any(&|line| has_other_version(line, name, &known)))
-            }),
+            Self::Version { name, .. } if name.is_empty() => {
+                written.before.as_deref().is_some_and(|before| {
+                    let declares = |line: &&str| !setting_of(line).unwrap_or_default().is_empty();
+                    written.is_settings()
+                        && before.lines().filter(declares).any(|line| {
+                            let name = setting_of(line).unwrap_or_default().to_lowercase();
+                            let known = version_in(line, &name);
+                            known.is_some_and(|known| any(&|line| has_other_version(line, &name, &known)))
+                        })
+                })
+            }
+            Self::Version { name, version } if version.is_empty() => {
+                written.before.as_deref().is_some_and(|before| {
+                    let known = before.lines().find_map(|line| version_in(line, name));
+                    known.is_some_and(|known| any(&|line| has_other_version(line, name, &known)))
+                })
+            }
             Self::Version { name, version } => any(&|line| has_other_version(line, name, version)),
             Self::Keys => renames_key(written),
             Self::Setting(words) => changes_setting(written, words),
@@ -221,6 +240,9 @@ impl Construct {
                             .any(|mark| line.contains(mark))
                     })
             }
+            Self::Formatting => written.before.as_deref().is_some_and(|before| {
+                !written.is_whole && *before != *written.after && bare(before) == bare(&written.after)
+            }),
             Self::Logged(names) => any(&|line| logs(line, names)),
             Self::DebugOutput => any(&|line| {
                 [
@@ -237,6 +259,21 @@ impl Construct {
             }),
         }
     }
+}
+
+/// A text without what formatters change: white space, the kind of quotation marks, commas and semicolons at ends.
+fn bare(text: &str) -> String {
+    let mut found = String::with_capacity(text.len());
+    for letter in text
+        .chars()
+        .filter(|letter| !letter.is_whitespace() && *letter != ';')
+    {
+        if matches!(letter, ')' | ']' | '}') && found.ends_with(',') {
+            found.pop();
+        }
+        found.push(if letter == '\'' { '"' } else { letter });
+    }
+    found.trim_end_matches(',').to_owned()
 }
 
 /// Whether a line has a text that is no part of a longer word.
@@ -368,7 +405,7 @@ fn defines_public(line: &str) -> bool {
 
 /// Whether an edit changes a signature. What is not known to have been there before does not count.
 fn changes_signature(written: &Written<'_>, names: &[String]) -> bool {
-    let Some(before) = written.before.filter(|_| !written.is_whole) else {
+    let Some(before) = written.before.as_deref().filter(|_| !written.is_whole) else {
         return false;
     };
     let is_signature = |line: &&str| {
@@ -385,7 +422,7 @@ fn changes_signature(written: &Written<'_>, names: &[String]) -> bool {
     before
         .lines()
         .filter(is_signature)
-        .any(|line| !kept(line, written.after))
+        .any(|line| !kept(line, &written.after))
 }
 
 /// A definition without its body.
@@ -423,7 +460,7 @@ pub(super) fn has_other_version(line: &str, name: &str, version: &str) -> bool {
 
 /// Whether an edit changes the line that gives a setting its value, or what stands below it.
 fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
-    let Some(before) = written.before.filter(|_| !written.is_prose()) else {
+    let Some(before) = written.before.as_deref().filter(|_| !written.is_prose()) else {
         return false;
     };
     before.lines().take(MAX_LINES).any(|line| {
@@ -436,7 +473,7 @@ fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
 
 /// Whether an edit gives an entry another key: the old key is gone, and its value stands at another.
 fn renames_key(written: &Written<'_>) -> bool {
-    let Some(before) = written.before else {
+    let Some(before) = written.before.as_deref() else {
         return false;
     };
     let entry = |line: &str| {
@@ -595,6 +632,7 @@ impl WrittenConstraint {
             Construct::Badge => names(&["badge", "badges"]),
             Construct::OwnStyle => names(&["css", "style", "styles"]),
             Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
+            Construct::Formatting => names(&["format", "reformat", "fmt", "formatting"]),
             Construct::Keys => names(&["keys", "key"]),
             Construct::Setting(words) => {
                 sentence.orders() && words.iter().all(|word| sentence.has_any(&[word.as_str()]))

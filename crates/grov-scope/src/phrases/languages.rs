@@ -110,6 +110,15 @@ impl Languages {
         Self(if both == 0 { self.0 | whole.0 } else { both })
     }
 
+    /// The languages of a short part of a text in these languages: those of the whole, and its own if they differ.
+    pub(crate) fn of_part(self, whole: Self) -> Self {
+        Self(if self.0 & whole.0 == 0 {
+            self.0 | whole.0
+        } else {
+            whole.0
+        })
+    }
+
     /// Whether it is the language at this position of the tables. Without evidence any language is.
     pub(crate) fn has(self, at: usize) -> bool {
         self.is_none() || self.0 & 1 << at != 0

@@ -48,6 +48,10 @@ pub(in crate::constraints) struct Context {
     pub(in crate::constraints) names_apply: bool,
     /// It is about infrastructure.
     pub(in crate::constraints) is_infrastructure: bool,
+    /// Its other words name a script.
+    pub(in crate::constraints) tells_script: bool,
+    /// The other words that may name one.
+    pub(in crate::constraints) script_words: Vec<String>,
     /// The commands by which what it asks for is run.
     pub(in crate::constraints) told: Option<ForbiddenCommand>,
 }
@@ -118,6 +122,16 @@ impl Context {
             requests_change: requests_change(&other),
             names_work: !languages.may_be_english() && names_work(&other, languages),
             requests_before: requests(&before[sentence..]),
+            tells_script: words
+                .iter()
+                .any(|word| SCRIPTS.iter().any(|stem| word.folded.starts_with(stem))),
+            script_words: {
+                const LETTERS: usize = 6;
+                let long = words.iter().filter(|word| {
+                    word.folded.chars().count() >= LETTERS && !word.folded.starts_with("script")
+                });
+                long.map(|word| word.folded.clone()).collect()
+            },
             names_apply: words.iter().any(|word| word.folded == "apply"),
             is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
             told: told
@@ -199,6 +213,9 @@ fn exception(text: &str, languages: Languages) -> Vec<Token> {
     }
     words
 }
+
+/// Stems of words for a program that is run.
+const SCRIPTS: &[&str] = &["script", "skript", "skrypt", "playbook", "notebook"];
 
 /// Words of prompts about infrastructure.
 const INFRASTRUCTURE: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use super::parts::Parts;
 use super::reader::COMMANDS;
-use super::{Context, ForbiddenCommand, Limit};
+use super::{Context, ForbiddenCommand, Limit, Place};
 use crate::constraints::clause::Token;
 use crate::constraints::place::{environment, environments};
 use crate::constraints::vocabulary::Term;
@@ -20,6 +20,17 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         && (parts.has(Term::Run) || parts.has(Term::Apply) && !context.is_infrastructure)
     {
         found.extend(context.told.clone());
+        // "It" is a file or a thing that the prompt names.
+        let mut names: Vec<String> = context
+            .paths
+            .iter()
+            .map(|path| path.to_lowercase())
+            .filter(|path| path.contains('.'))
+            .collect();
+        if context.tells_script {
+            names.extend(context.script_words.iter().cloned());
+        }
+        found.extend((!names.is_empty()).then_some(ForbiddenCommand::Script(names)));
     }
     found.extend(git_actions(rule));
     // "Don't run the build"
@@ -37,7 +48,20 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
     if rule.iter().any(restarts) {
         found.push(ForbiddenCommand::Restart);
     }
-    if parts.has(Term::Production) && parts.words.is_empty() && !parts.has(Term::Config) {
+    // "Don't run deploy.sh"
+    let runs = parts.has_any(&[Term::Run, Term::Use, Term::Apply]);
+    if runs && !parts.has(Term::Change) {
+        let files = parts.places.iter().filter_map(|place| match place {
+            Place::Path(path) if !path.contains('*') => Some(path.trim_start_matches("./").to_lowercase()),
+            _ => None,
+        });
+        let files: Vec<String> = files.collect();
+        found.extend((!files.is_empty()).then_some(ForbiddenCommand::Script(files)));
+    }
+    if parts.has(Term::Production)
+        && (parts.words.is_empty() || runs && parts.words.len() <= 2)
+        && !parts.has(Term::Config)
+    {
         let acts = [
             Term::Change,
             Term::Deploy,

@@ -94,6 +94,11 @@ pub(super) fn written(
     if changes {
         // "Don't touch calculateTotal"
         let names = parts.literals.iter().filter(|name| is_function(name));
+        if parts.has(Term::Rename) && !parts.has(Term::Change) {
+            let names: Vec<String> = names.map(|name| name.trim_end_matches("()").to_owned()).collect();
+            found.extend((!names.is_empty()).then_some(Limit::Written(Construct::Signature(names))));
+            return found;
+        }
         found.extend(
             names.map(|name| Limit::Written(Construct::Symbol(name.trim_end_matches("()").to_owned()))),
         );

@@ -174,7 +174,8 @@ pub(super) fn place_of(token: &Token) -> Place {
     }
 }
 
-pub(super) fn kind_of(term: Term) -> Option<Place> {
+/// The files that a word means.
+pub(in crate::constraints) fn kind_of(term: Term) -> Option<Place> {
     Some(match term {
         Term::Tests => Place::Kind(FileKind::Test),
         Term::Docs => Place::Kind(FileKind::Docs),

@@ -135,7 +135,11 @@ impl ClauseReader<'_> {
             (Some(not), _) => self.forbid(not, false),
             (None, Some(only)) => self.confine(only),
             (None, None) => match (at(&[Term::Leave, Term::Keep]), at(&[Term::Except])) {
-                (Some(cue), except) if except.is_none_or(|except| cue < except) => self.leave(cue),
+                (Some(cue), except)
+                    if except.is_none_or(|except| cue < except || has(Term::All) && has(Term::Still)) =>
+                {
+                    self.leave(cue)
+                }
                 (_, Some(cue)) => self.exclude(cue),
                 // "You may edit config/, nothing else"
                 _ if self
@@ -143,7 +147,7 @@ impl ClauseReader<'_> {
                     .first()
                     .is_some_and(|token| token.is(Term::Else) && token.is_phrase) =>
                 {
-                    confine::only(Parts::of(self.before).places, true)
+                    self.only_named_before()
                 }
                 _ => Vec::new(),
             },

@@ -1160,3 +1160,69 @@ fn a_later_prompt_that_only_mentions_the_object_lifts_no_limit() {
         );
     }
 }
+
+#[test]
+fn replacements_by_commands_are_read_like_edits() {
+    check(&[
+        (
+            "don't change the signature of normalize()",
+            &["sed -i 's/func normalize(s string)/func normalize(b []byte)/' a.go"],
+            &["sed -i 's/return s/return t/' a.go"],
+        ),
+        (
+            "please no formatting changes",
+            &["npx prettier --write src"],
+            &["sed -i 's/a/b/' src/a.ts"],
+        ),
+    ]);
+    let layout = ActionSketch {
+        change: Some(Arc::new(TextChange {
+            before: Some("function f(d) { return d }".to_owned()),
+            after: "function f(d) {\n  return d;\n}".to_owned(),
+        })),
+        ..edit("lib/a.js", "function f(d) {\n  return d;\n}")
+    };
+    assert!(breaks("no formatting changes", "no formatting changes", &layout).is_some());
+}
+
+#[test]
+fn scripts_that_must_not_run_are_known_by_their_names() {
+    check(&[
+        (
+            "don't run deploy.sh",
+            &["./deploy.sh production", "bash scripts/deploy.sh"],
+            &["cat deploy.sh", "bash scripts/build.sh"],
+        ),
+        (
+            "don't run it against production",
+            &["QUEUE_URL=redis://prod-queue:6379 python -m worker"],
+            &["QUEUE_URL=redis://localhost:6379 python -m worker"],
+        ),
+    ]);
+}
+
+#[test]
+fn negations_of_nouns_and_impersonal_sentences_are_read() {
+    check(&[
+        (
+            "Não altere nenhum arquivo",
+            &["edit src/a.ts"],
+            &["grep -rn x src"],
+        ),
+        (
+            "dist/ is generated, don't edit it by hand",
+            &["edit dist/a.css"],
+            &["edit src/a.css"],
+        ),
+        (
+            "everything except src/http should remain untouched",
+            &["edit src/queue/a.ts"],
+            &["write src/http/retry.ts"],
+        ),
+        (
+            "uniquement côté serveur",
+            &["edit client/src/A.vue"],
+            &["edit server/a.js"],
+        ),
+    ]);
+}

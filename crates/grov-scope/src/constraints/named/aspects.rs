@@ -2,6 +2,7 @@
 
 use super::change::Change;
 use super::source::{code_of, defined_name};
+use crate::constraints::substitution::Substitution;
 use crate::constraints::written::setting_of;
 use std::collections::HashSet;
 
@@ -85,19 +86,35 @@ impl Aspect {
                 text.chars()
                     .all(|letter| letter.is_alphanumeric() || "_-$:!\"'/".contains(letter))
             };
-            return matches!(self, Self::Names | Self::Interface | Self::Routes)
+            let is_renamed = matches!(self, Self::Names | Self::Interface | Self::Routes)
                 && change.removed.iter().any(|old| is_name(old));
+            let is_changed =
+                |one: &Substitution| self.differs(&[one.old.as_str()], &one.old, &one.new, extension);
+            return is_renamed || change.replaced.iter().any(is_changed);
         }
         let Some(before) = change.before.filter(|_| !change.is_whole) else {
             return false;
         };
+        let removed: Vec<&str> = change.removed.iter().map(AsRef::as_ref).collect();
+        self.differs(&removed, before, change.after, extension)
+    }
+
+    /// Whether a text differs from the one before in this property. `removed` are the lines that it no longer has.
+    fn differs(self, removed: &[&str], before: &str, after: &str, extension: &str) -> bool {
         let loses = |key: &dyn Fn(&str) -> Option<String>| {
-            let old: Vec<String> = change.removed.iter().filter_map(|line| key(line)).collect();
+            let old: Vec<String> = removed.iter().filter_map(|line| key(line)).collect();
             if old.is_empty() {
                 return false;
             }
-            let kept: HashSet<String> = change.after.lines().filter_map(key).collect();
-            old.iter().any(|old| !kept.contains(old))
+            let kept: HashSet<String> = after.lines().filter_map(key).collect();
+            // A class that is joined by another one stays.
+            let is_kept = |old: &String| {
+                kept.contains(old)
+                    || kept
+                        .iter()
+                        .any(|kept| kept.split(' ').any(|part| part == old.as_str()))
+            };
+            old.iter().any(|old| !is_kept(old))
         };
         match self {
             Self::Names => loses(&|line| label_of(line, extension)),
@@ -105,9 +122,9 @@ impl Aspect {
             Self::Format => loses(&format_of),
             Self::Versions => loses(&version_of),
             Self::Interface => loses(&route_line) || loses(&exported),
-            Self::Code => code_of(before, extension) != code_of(change.after, extension),
+            Self::Code => code_of(before, extension) != code_of(after, extension),
             Self::Comments => {
-                let kept = comments(change.after, extension);
+                let kept = comments(after, extension);
                 comments(before, extension)
                     .iter()
                     .any(|line| !kept.contains(line))
@@ -219,9 +236,20 @@ fn format_of(line: &str) -> Option<String> {
         "join(",
         "json:",
     ];
-    const FILLING: &[&str] = &["ljust", "rjust", "padstart", "padend", "zfill"];
+    // Calls whose arguments are what others read, with or without quotation marks.
+    const WHOLE: &[&str] = &[
+        "ljust",
+        "rjust",
+        "padstart",
+        "padend",
+        "zfill",
+        "res.json(",
+        "jsonify(",
+        "putcsv(",
+        "writerow",
+    ];
     let lower = line.to_lowercase();
-    if FILLING.iter().any(|call| lower.contains(call)) {
+    if WHOLE.iter().any(|call| lower.contains(call)) {
         return Some(line.trim().to_owned());
     }
     let texts: Vec<&str> = quoted(line).collect();

@@ -1,12 +1,14 @@
 //! What an action changes: its paths, the lines that it removes and adds, and the words of added lines and of commands.
 
-use super::source::is_comment;
+use super::source::{code_of, is_comment};
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::constraints::command_effects::only_shows;
 use crate::constraints::place::path_words;
+use crate::constraints::substitution::{Substitution, in_place};
 use crate::normalized_path::NormalizedPath;
 use crate::words::fold;
 use grov_domain::{ActionType, EffectKind, Program};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -25,9 +27,11 @@ pub(in crate::constraints) struct Change<'a> {
     /// The changed files and folders of the project.
     pub(super) places: Vec<&'a NormalizedPath>,
     /// The lines that are no longer there.
-    pub(super) removed: Vec<&'a str>,
+    pub(super) removed: Vec<Cow<'a, str>>,
     /// The lines that were not there before.
-    pub(super) added: Vec<&'a str>,
+    pub(super) added: Vec<Cow<'a, str>>,
+    /// What a command replaces in files.
+    pub(super) replaced: Vec<Substitution>,
     /// The whole texts before and after.
     pub(super) before: Option<&'a str>,
     pub(super) after: &'a str,
@@ -69,16 +73,31 @@ impl<'a> Change<'a> {
             let extension = found.places.first().map_or("", |place| place.extension());
             if let Some(before) = found.before.filter(|_| !PROSE.contains(&extension)) {
                 let is_code = |line: &&str| !is_comment(line, extension);
-                found.removed = lines_without(before, found.after).filter(is_code).collect();
-                found.added = lines_without(found.after, before).filter(is_code).collect();
+                let lines = |text: &'a str, other: &'a str| {
+                    let lines = lines_without(text, other).filter(is_code);
+                    lines.map(Cow::Borrowed).collect()
+                };
+                found.removed = lines(before, found.after);
+                found.added = lines(found.after, before);
             }
         } else {
-            for (old, new) in action.programs().iter().filter_map(replaced_by) {
-                found.removed.push(old);
-                found.added.push(new);
+            found.replaced = action.programs().iter().flat_map(in_place).collect();
+            for one in &found.replaced {
+                let lines = |text: &str| {
+                    text.lines()
+                        .map(|line| Cow::Owned(line.to_owned()))
+                        .collect::<Vec<_>>()
+                };
+                found.removed.extend(lines(&one.old));
+                found.added.extend(lines(&one.new));
             }
         }
         found
+    }
+
+    /// Whether more than comments is written.
+    pub(super) fn has_code(&self, extension: &str) -> bool {
+        !self.is_edit || !code_of(self.after, extension).is_empty() || self.after.trim().is_empty()
     }
 
     /// The words of each line that was not there before.
@@ -121,21 +140,6 @@ fn lines_without<'t>(text: &'t str, other: &'t str) -> impl Iterator<Item = &'t 
         !line.is_empty() && !known.contains(line)
     };
     text.lines().take(MAX_LINES).filter(is_new)
-}
-
-/// What `sed -i` replaces, and with what.
-fn replaced_by(program: &Program) -> Option<(&str, &str)> {
-    if !matches!(program.name(), "sed" | "perl") {
-        return None;
-    }
-    let script = program
-        .arguments
-        .iter()
-        .map(|argument| argument.text.as_str())
-        .find(|text| text.starts_with('s') && text.len() > 3)?;
-    let mark = script[1..].chars().next().filter(char::is_ascii_punctuation)?;
-    let mut parts = script[2..].split(mark);
-    Some((parts.next()?, parts.next()?))
 }
 
 /// The words of a text, folded: `tab` and `bar` of `tabBar`.

@@ -1,5 +1,6 @@
 //! Reads which things a constraint names, and what must not happen to them.
 
+use super::areas;
 use super::aspects::{self, Aspect};
 use super::branches;
 use super::change::words_of;
@@ -11,7 +12,8 @@ use crate::constraints::limit::PROGRAMS;
 use crate::constraints::request::Sentence;
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::KEYWORDS;
-use crate::words::fold;
+use crate::phrases::Languages;
+use crate::words::{fold, words as words_of_text};
 use grov_domain::both_ends;
 
 /// The bytes at each end of a prompt that are read.
@@ -53,11 +55,29 @@ const CHANGING: &[Term] = &[
     Term::Format,
 ];
 
+/// "No tests needed": a permission, and no limit on those that exist.
+#[rustfmt::skip]
+const NEEDED: &[&str] = &["needed", "necessary", "required", "notig", "necesario", "necesarios", "necessaire", "necessaires", "necessario", "necessari", "nodig", "potrzebne", "potrzebny"];
+
+/// Meanings of properties of code: a limit on one is none on the files that have it.
+#[rustfmt::skip]
+const PROPERTIES: &[Term] = &[
+    Term::Aspect, Term::Signature, Term::Public, Term::Comment, Term::Function, Term::Line, Term::Key, Term::Dependency, Term::Query, Term::Network, Term::Format, Term::Mock, Term::Emoji, Term::Badge,
+    Term::OwnStyle, Term::DebugOutput,
+];
+
+/// Meanings of "only" that are about something else than what changes.
+#[rustfmt::skip]
+const OTHER_MATTERS: &[Term] = &[
+    Term::Use, Term::Run, Term::Apply, Term::Destroy, Term::Deploy, Term::Commit, Term::Push, Term::Merge, Term::Upgrade, Term::Install, Term::Look, Term::If, Term::Before, Term::Production,
+];
+
 /// Reads what a constraint with these words in a prompt names.
 pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) -> Vec<Named> {
     // What is requested is no limit.
     let others = both_ends(prompt, END, "\n").replace(text, " ");
     let requested = &words_of(&fold(&others));
+    let is_english = Languages::of(&words_of_text(prompt)).may_be_english();
     let clauses = &clauses(words);
     let mut found = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
@@ -82,6 +102,8 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
         if is_unspaced_text(text) {
             named.add_unspaced(text, requested);
         }
+        // Code does not have the words of other languages.
+        named.confines &= !named.translated.is_empty() || is_english && !named.words.is_empty();
         if !named.is_empty() {
             found.push(named);
         }
@@ -249,14 +271,52 @@ impl Named {
                 named.add(&word, token, requested);
             }
         }
-        // "No renaming"
-        if named.words.is_empty()
-            && named.aspects.is_empty()
+        // "No renaming", "don't rename the classes": of files where it names some.
+        if named.aspects.is_empty()
+            && named.places.is_empty()
             && clause.iter().any(|token| token.is(Term::Rename))
             && rule == Rule::Keep
         {
             named.aspects.push(Aspect::Names);
         }
+        let is_property = clause.iter().any(|token| token.is_any(PROPERTIES)) || !named.aspects.is_empty();
+        let has_action = clause.iter().any(Token::is_action);
+        let is_of_files = match rule {
+            Rule::Keep | Rule::Except | Rule::Stay => true,
+            // "Not the landing page", but not "no sleeps".
+            Rule::Any => !has_action,
+            Rule::Add | Rule::Only => false,
+        };
+        let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
+        // "Everything except src/" and "outside src/" name what may change.
+        let is_inverted = has(&[Term::Outside])
+            || has(&[Term::Except])
+                && (has(&[Term::All, Term::Nothing, Term::Else])
+                    // "docs 以外は変更しない"
+                    || has(&[Term::Not]) && clause.iter().any(|token| is_unspaced_text(&token.raw)));
+        let is_permission = clause.iter().any(|token| NEEDED.contains(&token.folded.as_str()));
+        if is_of_files
+            && !is_property
+            && !named.rest
+            && !is_inverted
+            && !is_permission
+            && !has(&[Term::Myself])
+        {
+            named.areas = areas::of(
+                object,
+                requested,
+                has(&[Term::HandsOff, Term::Leave, Term::Still]),
+            );
+        }
+        named.is_existing = has(&[Term::Existing]);
+        // "Don't change the names of exported functions"
+        if has(&[Term::Public]) && named.aspects.contains(&Aspect::Names) {
+            named.aspects = vec![Aspect::Interface];
+        }
+        named.confines = areas::names_part(clause)
+            && rule == Rule::Only
+            && !is_property
+            && !clause.iter().any(|token| token.is_any(OTHER_MATTERS));
         if object.iter().any(|token| token.is(Term::Key)) {
             named.aspects.push(Aspect::Names);
         }
@@ -318,6 +378,7 @@ impl Named {
             && self.places.is_empty()
             && self.hosts.is_empty()
             && self.branches.is_empty()
+            && self.areas.is_empty()
             && !self.rest
     }
 }

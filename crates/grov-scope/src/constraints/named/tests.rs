@@ -211,3 +211,104 @@ fn comments_of_a_long_edit_are_compared_as_sets() {
     assert!(!asks("don't change the comments", &edit("a.ts", &old, &new)));
     assert!(asks("don't change the comments", &edit("a.ts", &old, &fewer)));
 }
+
+/// Prompts, and what is asked about: an edit `FILE` or `FILE: OLD => NEW`, or a command after `$ `.
+fn check(cases: &[(&str, &[&str], &[&str])]) {
+    let mut wrong = Vec::new();
+    for (prompt, breaches, lawful) in cases {
+        for (actions, expected) in [(breaches, true), (lawful, false)] {
+            for action in *actions {
+                let sketch = match action.strip_prefix("$ ") {
+                    Some(command) => bash(command),
+                    None => {
+                        let (file, texts) = action.split_once(": ").unwrap_or((action, "a => b"));
+                        let (old, new) = texts.split_once(" => ").unwrap_or(("", texts));
+                        edit(file, old, new)
+                    }
+                };
+                if asks(prompt, &sketch) != expected {
+                    wrong.push(format!("{prompt} | {action}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn changes_of_named_parts_are_asked_about() {
+    check(&[
+        (
+            "stay out of the payments module",
+            &["src/payments/total.ts", "app/PaymentService.java"],
+            &[
+                "src/checkout/coupon.ts",
+                "src/last_payment_of_user.ts",
+                "tests/payments_test.ts",
+            ],
+        ),
+        ("nu umbla la import", &["lib/import.php"], &["lib/export.php"]),
+        (
+            "no toques el middleware de sesiones",
+            &["app/middleware/session.js"],
+            &["app/middleware/log.js"],
+        ),
+        (
+            "no changes of the code",
+            &["src/a.rs: x = 1 => x = 2"],
+            &["README.md", "src/a.rs:  => // why"],
+        ),
+        (
+            "the database stays as it is",
+            &["db/migrations/7.sql"],
+            &["src/a.ts"],
+        ),
+        (
+            "don't touch production",
+            &["infra/prod/main.tf"],
+            &["infra/staging/main.tf"],
+        ),
+        (
+            "don't edit the old invoices",
+            &["data/invoices/7.json"],
+            &["src/invoices.ts"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_part_that_alone_may_change_excludes_edits_that_do_not_name_it() {
+    check(&[
+        (
+            "only in the reducer file",
+            &["src/store/history.ts"],
+            &[
+                "src/store/reducer.ts",
+                "src/store/history.test.ts",
+                "src/store/a.ts: x => reducer(x)",
+            ],
+        ),
+        // Versions, environments and tools are no parts.
+        ("android 14 only", &[], &["app/Scan.kt"]),
+        ("tailwind only", &[], &["src/Nav.tsx"]),
+    ]);
+}
+
+#[test]
+fn replacements_by_commands_are_compared_like_edits() {
+    check(&[
+        (
+            "don't rename the css classes",
+            &[
+                "$ sed -i 's/ct-box/contact-box/g' css/a.css",
+                "a.html: <b class=\"ct-box\"> => <b class=\"box\">",
+            ],
+            &["a.html: <b class=\"ct-box\"> => <b class=\"ct-box wide\">"],
+        ),
+        (
+            "only comments",
+            &["$ sed -i 's/R = 6378137$/R = 6378137.0/' geo/a.py"],
+            &["$ sed -i 's/# old/# new/' geo/a.py"],
+        ),
+    ]);
+}

@@ -1,7 +1,7 @@
 //! "Only …": what alone may change.
 
 use super::ClauseReader;
-use crate::constraints::clause::{Token, is_certain_path};
+use crate::constraints::clause::{Token, clauses, is_certain_path, tokens};
 use crate::constraints::limit::parts::Parts;
 use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
 use crate::constraints::place::{environment, environments};
@@ -125,6 +125,20 @@ impl ClauseReader<'_> {
             return Some(Limit::ReadOnly);
         }
         None
+    }
+
+    /// "Touch what you need in worker/, but nothing else": only what the words before name may change.
+    pub(super) fn only_named_before(&self) -> Vec<Limit> {
+        let own = Parts::of(self.before).places;
+        if !own.is_empty() {
+            return only(own, true);
+        }
+        let clauses = clauses(tokens(&self.context.before, self.context.languages));
+        let near = clauses
+            .last()
+            .map(|clause| Parts::of(clause).places)
+            .unwrap_or_default();
+        only(near, true)
     }
 
     /// Only what the prompt names may change.

@@ -31,7 +31,11 @@ impl ClauseReader<'_> {
         // "It", "there", "them": what the clause before names.
         // Japanese puts the object before a pause: "*.g.dart) は手で編集しない".
         let is_verb_last = cue + 1 == self.clause.len() && parts.has_only(&[Term::Change, Term::Not]);
-        if parts.is_empty() && (parts.has(Term::That) || is_state || is_verb_last) {
+        // "Dist/ is generated, no lo edites": the pronoun says nothing.
+        let is_verb_alone = parts.has_only(&[Term::Change, Term::Remove, Term::Rename, Term::Until])
+            && parts.has_any(&[Term::Change, Term::Remove, Term::Rename])
+            && !Parts::of(self.before).places.is_empty();
+        if parts.is_empty() && (parts.has(Term::That) || is_state || is_verb_last || is_verb_alone) {
             parts.places.extend(self.places_before());
         }
         if parts.has(Term::Outside) && !parts.places.is_empty() {
@@ -69,6 +73,13 @@ impl ClauseReader<'_> {
             return vec![Limit::Command(ForbiddenCommand::Named((*verb).to_owned()))];
         }
         let mut found = commands(&parts, rule, is_state, self.context);
+        // "Nothing that hits the network"
+        if nothing && parts.has(Term::Network) && parts.words.len() <= 1 {
+            found.push(Limit::Command(ForbiddenCommand::Network));
+        }
+        if found.contains(&Limit::Command(ForbiddenCommand::Format)) {
+            found.push(Limit::Written(Construct::Formatting));
+        }
         found.extend(written(&parts, rule, &self.clause[cue], is_state, self.context));
         found.extend(forbids_packages(&parts, nothing).then_some(Limit::Package(None)));
         if parts.has(Term::File)

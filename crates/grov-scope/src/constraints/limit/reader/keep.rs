@@ -1,6 +1,7 @@
 //! "Leave …", "keep …", "except …": what stays as it is.
 
 use super::ClauseReader;
+use super::confine::only;
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_texts::{signatures, versions};
 use crate::constraints::limit::parts::{Parts, is_name, is_version, singular};
@@ -28,6 +29,14 @@ impl ClauseReader<'_> {
             && parts.literals.is_empty()
         {
             return removal_of(parts.places);
+        }
+        // "Everything except src/http should remain untouched"
+        let before = &self.clause[..cue];
+        if is_still
+            && let Some(at) = before.iter().position(|token| token.is(Term::Except))
+            && before[..at].iter().any(|token| token.is(Term::All))
+        {
+            return only(self.places_in(&before[at + 1..]), true);
         }
         if !is_still && (self.clause[cue].is(Term::Keep) || is_property) {
             return Vec::new();

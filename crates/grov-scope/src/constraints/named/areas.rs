@@ -1,0 +1,193 @@
+//! Parts of a project that a constraint names in words: a folder, a file or a group of files whose path has these words.
+
+use super::concepts;
+use super::stem::is_same_word;
+use crate::constraints::clause::Token;
+use crate::constraints::limit::{Place, kind_of};
+use crate::constraints::place::path_words;
+use crate::constraints::vocabulary::Term;
+use crate::file_kind::FileKind;
+use crate::normalized_path::NormalizedPath;
+use crate::words::fold;
+
+/// A part of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Area {
+    /// A path, as written.
+    Path(String),
+    /// A kind of files.
+    Kind(Place),
+    /// The code of sources, without their comments.
+    Code,
+    /// The words of a name, each with what code calls it besides.
+    Words(Vec<Vec<String>>),
+}
+
+/// Nouns for a part of a project, which tell nothing about which part. Their English names are those of folders.
+#[rustfmt::skip]
+const CONTAINERS: &[&str] = &[
+    "area", "bereich", "bestanden", "class", "classe", "clasa", "code", "codigo", "command", "commands", "component", "components", "componente", "componenti", "composant", "composants", "controller", "controllers",
+    "dateien", "dossier", "fichier", "fichiers", "fisier", "fisierul", "fisiere", "folder", "formular", "job", "jobs", "katalog", "katalogu", "klasse", "klasy", "layer", "middleware", "modul", "module", "modules", "modulo", "modulul", "moduly",
+    "package", "packages", "pachet", "pachetul", "paket", "page", "pages", "pagina", "paginas", "pagine", "paginile", "paginii", "part", "plik", "pliki", "plikow", "screen", "script", "scripts", "section", "seite", "seiten", "service", "services", "servicio", "servizio",
+    "stuff", "system", "template", "templates", "teil", "view", "views", "widget", "widgets", "workspace", "workspaces", "controleur",
+];
+
+/// Words at the end of the name of a file that tell what it is, and not what it is about.
+#[rustfmt::skip]
+const SUFFIXES: &[&str] = &[
+    "api", "base", "builder", "client", "component", "config", "controller", "css", "dao", "dto", "factory", "form", "handler", "helper", "helpers", "impl", "index", "js", "main", "manager", "middleware", "model", "models", "module", "page",
+    "provider", "repository", "router", "routes", "schema", "screen", "service", "services", "spec", "store", "test", "tests", "ts", "types", "util", "utils", "view", "views", "worker",
+];
+
+/// The parts of a project that the object of a clause names. `requested` are the words of what the prompt asks for;
+/// `has_verb` tells that a verb precedes the object, so that further ones are nouns.
+pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) -> Vec<Area> {
+    let mut found = Vec::new();
+    let mut group: Vec<&Token> = Vec::new();
+    for token in object {
+        // "Don't touch the import": the second verb is a noun.
+        let is_noun = token.is_action() && has_verb;
+        has_verb |= token.is_action();
+        let is_word = token.term.is_none() && !token.is_place() && !token.is_quoted
+            || token.is(Term::Component)
+            || is_noun && !token.is_phrase;
+        if is_word {
+            group.push(token);
+        } else if token.is(Term::Production) {
+            let names = ["prod", "production", "live"].map(str::to_owned);
+            found.push(Area::Words(vec![names.to_vec()]));
+        } else if token.is_place() {
+            found.push(Area::Path(token.raw.clone()));
+        } else {
+            // "The payment tests" are those of one thing.
+            let kinds = token.term.map(kinds_of).unwrap_or_default();
+            if !kinds.is_empty() && group.is_empty() {
+                found.extend(kinds.into_iter().map(Area::Kind));
+            }
+        }
+        if !is_word && !token.is_any(&[Term::Filler, Term::File]) || token.pauses {
+            found.extend(named(&std::mem::take(&mut group), requested));
+        }
+    }
+    found.extend(named(&group, requested));
+    // "The code" alone is all sources; "the code in src/a" is not.
+    if found.is_empty() && object.iter().any(|token| token.is(Term::Code)) {
+        found.push(Area::Code);
+    }
+    found
+}
+
+/// Whether a clause names a part of the project by a noun for parts: "the web package", "the reducer file".
+pub(super) fn names_part(clause: &[Token]) -> bool {
+    clause.iter().any(|token| {
+        token.is_any(&[Term::Component, Term::File])
+            || token.term.is_none() && CONTAINERS.contains(&token.folded.as_str())
+    })
+}
+
+/// The kinds of files that a word means. A database is described by its schema and changed by migrations.
+fn kinds_of(term: Term) -> Vec<Place> {
+    match term {
+        Term::Data => vec![Place::Kind(FileKind::Schema), Place::Kind(FileKind::Migration)],
+        Term::Schema => vec![Place::Kind(FileKind::Schema), Place::Kind(FileKind::Migration)],
+        // "The component" alone names none.
+        Term::Component | Term::Production => Vec::new(),
+        _ => kind_of(term).into_iter().collect(),
+    }
+}
+
+/// The area with the words of a group, without nouns that tell nothing.
+fn named(group: &[&Token], requested: &[String]) -> Option<Area> {
+    const MOST: usize = 3;
+    let telling: Vec<&str> = group
+        .iter()
+        .map(|token| token.folded.as_str())
+        .filter(|word| !CONTAINERS.contains(word))
+        .collect();
+    let is_word = |word: &&str| {
+        word.chars().count() >= 3
+            && word
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '-')
+    };
+    if telling.is_empty() || telling.len() > MOST || !telling.iter().all(is_word) {
+        return None;
+    }
+    let is_requested = |word: &&str| requested.iter().any(|known| is_same_word(known, word));
+    if telling.iter().all(is_requested) {
+        return None;
+    }
+    let names = |word: &&str| {
+        let mut names = vec![(*word).to_owned()];
+        for concept in concepts::named_by(word) {
+            let others = concept
+                .words
+                .iter()
+                .filter(|name| !requested.iter().any(|known| known == *name));
+            names.extend(others.map(|name| (*name).to_owned()));
+        }
+        names
+    };
+    Some(Area::Words(telling.iter().map(names).collect()))
+}
+
+impl Area {
+    /// Whether a file or folder belongs to it.
+    pub(super) fn holds(&self, place: &NormalizedPath) -> bool {
+        match self {
+            Self::Path(path) => {
+                let path = path
+                    .trim_start_matches("./")
+                    .trim_end_matches(['*', '/'])
+                    .to_lowercase();
+                let whole = place.as_str();
+                !path.is_empty()
+                    && (whole == path
+                        || whole.ends_with(&format!("/{path}"))
+                        || whole.starts_with(&format!("{path}/"))
+                        || whole.contains(&format!("/{path}/")))
+            }
+            Self::Code => Place::Source.covers(place),
+            Self::Kind(Place::Kind(kind)) => kind.is(place),
+            Self::Kind(place_of) => place_of.covers(place),
+            Self::Words(words) => {
+                let components: Vec<Vec<String>> = place.display().split('/').map(component_words).collect();
+                match words.as_slice() {
+                    // One word must be all that a component is about: "payment" is `payment_service.rs`, and not `last_payment_of_user.rs`.
+                    [names] => components.iter().enumerate().any(|(at, component)| {
+                        let is_file = at + 1 == components.len();
+                        // The tests of a thing are not the thing.
+                        !(is_file && FileKind::Test.is(place)) && is_about(component, names)
+                    }),
+                    _ => words
+                        .iter()
+                        .all(|names| components.iter().flatten().any(|word| is_any(word, names))),
+                }
+            }
+        }
+    }
+}
+
+/// The words of a folder or of a file without its ending, folded.
+fn component_words(component: &str) -> Vec<String> {
+    let stem = component.split_once('.').map_or(component, |(stem, _)| stem);
+    let stem = if stem.is_empty() { component } else { stem };
+    path_words(stem)
+        .iter()
+        .map(|word| fold(word))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Whether a folder or file is about a thing with one of these names.
+fn is_about(component: &[String], names: &[String]) -> bool {
+    let mut telling = component
+        .iter()
+        .filter(|word| !SUFFIXES.contains(&word.as_str()) || is_any(word, names));
+    let first = telling.next();
+    first.is_some_and(|word| is_any(word, names)) && telling.all(|word| is_any(word, names))
+}
+
+fn is_any(word: &str, names: &[String]) -> bool {
+    names.iter().any(|name| is_same_word(word, name))
+}
