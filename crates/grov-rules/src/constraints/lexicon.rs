@@ -25,12 +25,13 @@ pub(super) static SUBJECTS: PhraseList = PhraseList::of(&[
 #[rustfmt::skip]
 pub(super) static LEFT: PhraseList = PhraseList::of(&[
     "alone", "as", "asa", "aus", "ausser", "backward", "backwards", "be", "below", "bestehen", "com'e", "come",
-    "compatibility", "compatible", "cum", "da", "day", "draussen", "drin", "exactly", "existing", "gelijk", "gleich",
-    "green", "heel", "here", "hetzelfde", "identical", "in", "intact", "intacta", "intacte", "it", "later", "locul",
-    "met", "neatins", "neatinsa", "neatinse", "neschimbat", "neschimbata", "neschimbate", "neschimbati", "now",
-    "ongemoeid", "ongewijzigd", "out", "pace", "passing", "place", "raus", "ruhe", "rust", "same", "so", "staan",
-    "stable", "stehen", "there", "unangetastet", "unberuehrt", "unberuhrt", "unchanged", "under", "untouched",
-    "unveraendert", "unverandert", "weg", "wie", "within", "zo", "zoals", "zufrieden",
+    "compatibility", "compatible", "cum", "da", "day", "draussen", "drin", "exactly", "existing", "frozen", "gelijk",
+    "gleich", "green", "heel", "here", "hetzelfde", "identical", "in", "intact", "intacta", "intacte", "it", "later",
+    "locked", "locul", "met", "neatins", "neatinsa", "neatinse", "neschimbat", "neschimbata", "neschimbate",
+    "neschimbati", "now", "ongemoeid", "ongewijzigd", "out", "pace", "passing", "pinned", "place", "raus", "ruhe",
+    "rust", "same", "so", "staan", "stable", "stehen", "there", "unangetastet", "unberuehrt", "unberuhrt",
+    "unchanged", "under", "untouched", "unveraendert", "unverandert", "weg", "wie", "within", "zo", "zoals",
+    "zufrieden",
 ]);
 
 /// Units of what is written, which "at most" limits anywhere.
@@ -91,8 +92,10 @@ pub(super) static FORBIDDEN_VERBS: PhraseList = PhraseList::of(&[
 /// Participles after "must not be" that make it a prohibition.
 #[rustfmt::skip]
 pub(super) static FORBIDDEN_PARTICIPLES: PhraseList = PhraseList::of(&[
-    "affected", "altered", "changed", "committed", "deleted", "edited", "exposed", "logged", "modified", "moved",
-    "removed", "renamed", "touched",
+    "affected", "altered", "bumped", "changed", "committed", "deleted", "disabled", "downgraded", "dropped", "edited",
+    "exposed", "installed", "logged", "merged", "migrated", "mocked", "modified", "moved", "overwritten", "published",
+    "pushed", "reformatted", "released", "removed", "renamed", "replaced", "restarted", "rewritten", "skipped",
+    "touched", "upgraded", "weakened",
 ]);
 
 /// Verbs after "must not" that are about the code and not about what the program does.

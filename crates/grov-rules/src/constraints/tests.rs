@@ -36,6 +36,35 @@ fn limits_are_found() {
         ),
         ("Fix the header, nothing else.", &["nothing else"]),
         (
+            "Fix it, and the test must not be skipped",
+            &["the test must not be skipped"],
+        ),
+        (
+            "Das Datenbankschema bleibt wie es ist.",
+            &["Das Datenbankschema bleibt wie es ist"],
+        ),
+        (
+            "Am Code darf sich nichts ändern.",
+            &["Am Code darf sich nichts ändern"],
+        ),
+        (
+            "Die Funktion darf nicht umbenannt werden",
+            &["Die Funktion darf nicht umbenannt werden"],
+        ),
+        (
+            "On ne touche pas au CSS global",
+            &["On ne touche pas au CSS global"],
+        ),
+        ("Prepara o commit mas não faz push", &["não faz push"]),
+        (
+            "Skryptu backup.sh nie wolno usuwać.",
+            &["Skryptu backup.sh nie wolno usuwać"],
+        ),
+        (
+            "Fix it, but it has to keep running on python 3.8",
+            &["it has to keep running on python 3.8"],
+        ),
+        (
             "Leave the legacy module alone.",
             &["Leave the legacy module alone"],
         ),

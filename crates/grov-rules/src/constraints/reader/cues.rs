@@ -18,6 +18,31 @@ const JOINING: &[&str] = &[
     "add", "adding", "avec", "com", "con", "cu", "introduce", "met", "mit", "prefer", "use", "want", "with", "z",
 ];
 
+/// First words of impersonal prohibitions.
+const IMPERSONAL: &[&str] = &["on", "no", "non", "nao", "nu", "se"];
+
+/// Words for all there is.
+const EVERYTHING: &[&str] = &[
+    "all",
+    "alles",
+    "everything",
+    "tot",
+    "tout",
+    "todo",
+    "tudo",
+    "tutto",
+    "wszystko",
+];
+
+/// Verbs of obligation: after them, even "it" is what has to stay.
+#[rustfmt::skip]
+const OBLIGING: &[&str] = &[
+    "deve", "debe", "doit", "has", "have", "ma", "moet", "musi", "muss", "must", "need", "needs", "should", "tem", "tiene", "trebuie",
+];
+
+/// Words that are an article before a noun, and a pronoun before a verb.
+const ARTICLES: &[&str] = &["das", "dat", "deze", "dies", "el", "il"];
+
 impl Reader<'_, '_> {
     /// The first word of the constraint that a cue opens in a clause whose instruction starts at `start`.
     pub(super) fn opens(
@@ -49,7 +74,7 @@ impl Reader<'_, '_> {
             Cue::Nothing if first => {
                 let place = has_more
                     && (PLACES.contains(&self.words[following].folded)
-                        || self.words[following].is_any(&["from", "outside"]));
+                        || self.words[following].is_any(&["from", "outside", "that"]));
                 (place && self.is_asked() && !self.narrates(following, clause.to)).then_some(at)
             }
             // "Change nothing yet".
@@ -72,9 +97,13 @@ impl Reader<'_, '_> {
                 let counts = at > 0
                     && self.words[at - 1]
                         .is_any(&["al", "lo", "mas", "mais", "o", "piu", "plus", "po", "un"]);
+                // "Everything except src/http should remain untouched"
+                let is_rest = at == start + 1 && self.words[start].is_any(EVERYTHING);
                 (has_more && !counts && !described_before && (self.is_asked() || index == 0 && first))
-                    .then_some(at)
+                    .then_some(if is_rest { start } else { at })
             }
+            // "On ne touche pas au CSS", "no se toca el módulo"
+            Cue::Stays if first && has_more && self.words[at].is_any(IMPERSONAL) => Some(at),
             Cue::Stays => self.stays(clause, start, at, length, false),
             Cue::StaysAtEnd => self.stays(clause, start, at, length, true),
             Cue::Keep => self.keep(clause, at, length, first),
@@ -130,8 +159,10 @@ impl Reader<'_, '_> {
         });
         let ends = !at_end || following > clause.to || number;
         let denied = at > start && self.words[at - 1].is_any(&["not", "nu"]);
-        let subject =
-            at > start && !denied && !SUBJECTS.contains(&self.words[start].folded) && !self.is_order(start);
+        let is_article = at > start + 1 && self.words[start].is_any(ARTICLES);
+        let is_pronoun =
+            SUBJECTS.contains(&self.words[start].folded) && !is_article && !self.words[at].is_any(OBLIGING);
+        let subject = at > start && !denied && !is_pronoun && !self.is_order(start);
         (ends && subject && !self.narrates(start, at - 1)).then_some(start)
     }
 

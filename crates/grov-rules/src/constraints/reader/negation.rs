@@ -65,10 +65,15 @@ impl Reader<'_, '_> {
                 verb += 1;
             }
         }
-        if self.is_idle(verb) {
+        // "Não faz push", and not "não faz mal"
+        let is_phrase = self.tables.iter().any(|table| {
+            let found = table.verbs.at(self.words, verb);
+            found.is_some_and(|(length, _)| length > 1)
+        });
+        if self.is_idle(verb) && !is_phrase {
             return None;
         }
-        if self.is_command(verb) || self.is_informal(verb) || does && verb > at + length {
+        if is_phrase || self.is_command(verb) || self.is_informal(verb) || does && verb > at + length {
             return Some(at);
         }
         self.contrast(index, at, verb)
