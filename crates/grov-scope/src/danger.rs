@@ -137,6 +137,22 @@ impl<'a> EvaluationContext<'a> {
         request.mentions_any(REMOVING) || request.mentions_any(TIDY)
     }
 
+    /// Whether the request asks for the removal of a place: with a word for removing, or with one for cleaning up if it names
+    /// the place or programs make the place again.
+    fn asks_for_removal_of(&self, place: &NormalizedPath) -> bool {
+        let request = &self.compiled.request;
+        request.mentions_any(REMOVING)
+            || request.mentions_any(TIDY) && (files::is_made_by_programs(place) || self.names(place))
+    }
+
+    /// Whether the request contains the name of a place, or of a folder above it.
+    fn names(&self, place: &NormalizedPath) -> bool {
+        let mut words = place
+            .components()
+            .flat_map(|part| part.split(|letter: char| !letter.is_alphanumeric()));
+        words.any(|word| word.len() >= 3 && self.compiled.request.is_about(&[word]))
+    }
+
     /// Whether commits were rewritten, in this line or before.
     fn has_rewritten(&self) -> bool {
         self.rewrites_history

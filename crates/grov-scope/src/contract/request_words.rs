@@ -2,6 +2,7 @@
 //!
 //! "What would a force push do?", "fix the deploy script" and "don't publish it" name an action without asking for it.
 
+use crate::names::is_path;
 use crate::words::{Word, words};
 use std::collections::HashSet;
 
@@ -237,8 +238,19 @@ impl RequestWords {
             let before = at
                 .checked_sub(1)
                 .map_or("", |before| words[before].folded.as_str());
+            // "Preview the infra change"
+            let second = at
+                .checked_sub(2)
+                .map_or("", |before| words[before].folded.as_str());
+            let ends = word.pauses() || at + 1 == words.len();
+            let is_compound = clause.count > 2
+                && ends
+                && DETERMINERS.contains(&second)
+                && !AUXILIARY.contains(&before)
+                && !matches!(before, "to" | "please" | "now" | "then" | "not");
             let is_noun = !clause.does
                 && (clause.count > 0 && DETERMINERS.contains(&before)
+                    || is_compound
                     || AFTER_NOUN.contains(&next) && !word.pauses());
             // "stuck in deleting"
             let is_state = clause.count > 0 && STATES.contains(&before)
@@ -310,6 +322,12 @@ impl RequestWords {
         works && !self.mentions_any(LOOKING) && !self.mentions_any(EDITING)
     }
 
+    /// Whether the request wants to keep something, or is about one file and not about all changes.
+    pub(crate) fn asks_for_less_than_all(&self) -> bool {
+        let names_file = |word: &String| is_path(word) || matches!(word.as_str(), "readme" | "only");
+        self.is_about(KEEPING) || !self.is_about(ALL_CHANGES) && self.all.iter().any(names_file)
+    }
+
     /// Whether the request contains a word that starts with one of these stems, even if it asks for nothing.
     pub(crate) fn is_about(&self, stems: &[&str]) -> bool {
         self.all.iter().any(|word| is_form_of(word, stems))
@@ -378,6 +396,16 @@ fn is_before_noun(word: &str, before: &str) -> bool {
     let is_infinitive = ["r", "re", "er", "en", "n"].iter().any(|end| word.ends_with(end));
     !is_infinitive && (ARTICLES.contains(&before) || PREPOSITIONS.contains(&before))
 }
+
+/// Stems of words that keep something.
+#[rustfmt::skip]
+const KEEPING: &[&str] = &["keep", "behalt", "garde.", "garder", "conserv", "manten", "mantien", "zachowa", "pastr", "behoud", "without.", "保留", "残し"];
+
+/// Stems of words for all changes of a working tree.
+#[rustfmt::skip]
+const ALL_CHANGES: &[&str] = &[
+    "all.", "everything", "changes", "edits", "uncommitted", "branch", "alles", "alle.", "anderung", "tout", "changement", "modif", "todo", "cambios", "tutto", "tudo", "mudanc", "alterac", "wszystk", "zmiany", "tot.", "toate", "schimbar", "全部", "所有", "すべて", "全て",
+];
 
 /// Words that make a sentence with a question mark an order: "can you delete it?".
 #[rustfmt::skip]

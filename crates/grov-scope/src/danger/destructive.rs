@@ -85,7 +85,7 @@ fn windows_removal(command: &Program, context: &EvaluationContext<'_>) -> Option
         if fine || !(is_drive || is_home) {
             return None;
         }
-        if is_build_output(&place) || is_excused(&place, context) || context.asks_for_removal() {
+        if is_build_output(&place) || is_excused(&place, context) || context.asks_for_removal_of(&place) {
             return None;
         }
         finding(
@@ -223,6 +223,10 @@ const REARRANGING: &[&str] = &[
     "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
 
+/// Stems of words for all of a project.
+#[rustfmt::skip]
+const EVERYTHING: &[&str] = &["all.", "everything", "whole", "entire", "alles", "tout", "todo", "tutto", "tudo", "wszystk", "tot.", "source", "codebase"];
+
 /// Names of folders that contain most of a project.
 #[rustfmt::skip]
 const SOURCES: &[&str] = &[
@@ -247,7 +251,9 @@ fn unrelated_removal(
         || FileKind::Lock.is(place)
         || context.compiled.is_in_scope(place)
         || place.as_str().contains(['*', '$'])
+        // "Clean the build" does not ask for the removal of `src`.
         || context.asks_for_removal()
+            && (!whole || context.names(place) || context.compiled.request.is_about(EVERYTHING))
         || context.compiled.request.mentions_any(REARRANGING)
             && !(whole && context.compiled.request.mentions_any(&["renam"]));
     if fine {
@@ -285,8 +291,8 @@ const CHECKOUT: Unrequested = unrequested(
 fn discarded(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let (verb, rest) = command.git();
     let discards = matches!(verb, "checkout" | "restore" | "switch") && throws_away(verb, rest, context);
-    // "Revert the README only" asks for less.
-    if discards && context.compiled.request.names("only") {
+    // "Revert the README only" and "restore the README" ask for less.
+    if discards && context.compiled.request.asks_for_less_than_all() {
         return finding(CHECKOUT.score, None, CHECKOUT.reason);
     }
     discards.then(|| CHECKOUT.finding(context))?

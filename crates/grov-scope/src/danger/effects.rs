@@ -211,6 +211,10 @@ const GENERIC: &[&str] = &[
 /// Whether a request asks for what a row does. The verb of the command asks for the subcommand, not for its options.
 fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: &RequestWords) -> bool {
     let effect = row.effect;
+    // "Undo my last commit but keep the changes"
+    if effect.says == kinds::HARD_RESET.says && request.asks_for_less_than_all() {
+        return false;
+    }
     if effect.asked_by.iter().any(|stems| request.mentions_any(stems)) {
         return true;
     }

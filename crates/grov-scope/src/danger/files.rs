@@ -16,6 +16,7 @@ pub(super) fn of_command(
     overwritten_input(command, source)
         .or_else(|| emptied(command, context))
         .or_else(|| overwritten(command, context))
+        .or_else(|| unpacked_over_system(command))
         .or_else(|| match command.name() {
             "mv" => moved_away(command, context),
             "rm" | "unlink" | "shred" | "trash" | "rimraf" | "del" | "del-cli" | "git-rm" | "remove-item"
@@ -105,6 +106,25 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         }
         None
     })
+}
+
+/// The finding for an archive that is unpacked over the whole system: `tar -xf a.tar -C /`.
+fn unpacked_over_system(command: &Program) -> Option<Finding> {
+    let unpacks = match command.name() {
+        "tar" | "bsdtar" | "gtar" => {
+            let first = command.arguments.first().map_or("", |word| word.as_str());
+            command.has("--extract", 'x') || !first.starts_with('-') && first.contains('x')
+        }
+        "unzip" => !command.has_word(&["-l", "-t"]),
+        "cpio" => command.has("--extract", 'i'),
+        _ => false,
+    };
+    let is_target = |pair: &[grov_domain::Argument]| {
+        matches!(pair[0].as_str(), "-C" | "--directory" | "-d" | "-D") && pair[1] == "/"
+    };
+    let over_system = command.arguments.windows(2).any(is_target) || command.has_word(&["--directory=/"]);
+    let reason = "An archive is unpacked over the whole system, which was not requested";
+    finding(RISKY, None, reason).filter(|_| unpacks && over_system)
 }
 
 /// The finding for a file with credentials or data that a redirection replaces although only a look was asked for.
@@ -234,13 +254,14 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             // Packages of a workspace lie beside the project; caches are made again.
             let is_made_again =
                 FileKind::Lock.is(&place) || place.components().any(|part| part.contains("cache"));
-            let is_asked = context.asks_for_removal() && !is_recursive;
+            let is_asked = context.asks_for_removal_of(&place) && !is_recursive;
             return outside_removal(&place, context).filter(|_| !is_made_again && !is_asked);
         }
         let is_loss = is_valuable(&place, is_recursive)
             && !is_build_output(&place)
             && !place.components().any(is_for_trial);
-        let asked = context.asks_for_removal() || request.mentions_any(&["reset", "recreat", "fresh"]);
+        let asked =
+            context.asks_for_removal_of(&place) || request.mentions_any(&["reset", "recreat", "fresh"]);
         let is_unasked = request.only_looks()
             && !is_made_by_programs(&place)
             && !context.uses_temporary

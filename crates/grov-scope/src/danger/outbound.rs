@@ -4,6 +4,7 @@ mod remote_script;
 
 use super::effects::stems::{CHANGE, PUBLISH, REMOVE, RESTART, SEND, STOP};
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
+use crate::contract::RequestWords;
 use grov_domain::{Argument, Finding, Program};
 
 /// The finding for an outbound command. `source` is the command whose output it reads, skipping programs that only select
@@ -48,8 +49,7 @@ pub(super) fn of_command(
         );
     }
     if remote_script::runs(command, source, programs)
-        && !asked.mentions_any(&["install", "setup", "bootstrap", "curl", "script", "instal"])
-        && !(asked.names("set") && asked.names("up"))
+        && !(asked.mentions_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs))
     {
         return finding(
             RISKY,
@@ -59,6 +59,28 @@ pub(super) fn of_command(
     }
     None
 }
+
+/// Whether a request asks for an installation.
+fn installs(asked: &RequestWords) -> bool {
+    asked.mentions_any(&["install", "setup", "bootstrap", "instal"])
+        || asked.names("set") && asked.names("up")
+}
+
+/// Whether a request names what a line downloads: "install deno" and `https://deno.land/install.sh`.
+fn names_source(asked: &RequestWords, programs: &[Program]) -> bool {
+    let addresses = programs
+        .iter()
+        .flat_map(Program::words)
+        .filter(|word| word.contains("://"));
+    let mut words = addresses.flat_map(|address| address.split(|letter: char| !letter.is_alphanumeric()));
+    words.any(|word| word.len() >= 2 && !ADDRESS_WORDS.contains(&word) && asked.names(word))
+}
+
+/// Words of addresses that name nothing.
+const ADDRESS_WORDS: &[&str] = &[
+    "com", "dev", "get", "https", "http", "install", "io", "main", "master", "net", "org", "raw", "script",
+    "setup", "sh", "the", "www",
+];
 
 /// Whether an argument of a command names this machine.
 pub(crate) fn is_local(command: &Program) -> bool {

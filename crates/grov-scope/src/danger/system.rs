@@ -89,11 +89,31 @@ fn is_restricting(mode: &str) -> bool {
     )
 }
 
+/// Whether a mode lets other users read: `644`, `go+r`.
+fn opens_to_others(mode: &str) -> bool {
+    if mode.bytes().all(|digit| digit.is_ascii_digit()) {
+        return mode.len() >= 3 && !mode.ends_with("00");
+    }
+    let (who, what) = mode.split_once(['+', '=']).unwrap_or(("u", ""));
+    (who.is_empty() || who.contains(['g', 'o', 'a'])) && what.contains(['r', 'w'])
+}
+
 /// The finding for permissions that open files to everybody, or change those of the system.
 fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let mode = command.operands().next().unwrap_or_default();
     if is_set_id(mode) && !mode.starts_with('2') {
         return SET_ID.finding(context);
+    }
+    let secret = command
+        .operands()
+        .skip(1)
+        .find(|path| super::outbound::is_secret_file(path));
+    if let Some(secret) = secret.filter(|_| opens_to_others(mode)) {
+        return finding(
+            RISKY,
+            Some(secret),
+            format!("{secret} becomes readable for other users of this machine"),
+        );
     }
     let is_recursive = command.has("--recursive", 'R');
     let is_root = |path: &str| {

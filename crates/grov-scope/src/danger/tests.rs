@@ -278,15 +278,55 @@ fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
             "Update my branch from main",
             "git fetch && git reset --hard origin/main",
         ),
+        ("Install deno", "curl -fsSL https://deno.land/install.sh | sh"),
         (
-            "Set up the project directory",
-            "curl -LsSf https://x.io/install.sh | sh",
+            "Set up uv here",
+            "curl -LsSf https://astral.sh/uv/install.sh | sh",
         ),
     ] {
         assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
     }
     assert!(score("Fix the parser", &[], &bash("terraform apply")) <= 3);
     assert!(score("Update the parser", &[], &bash("git reset --hard HEAD~3")) <= 4);
+}
+
+#[test]
+fn a_request_asks_for_no_more_than_it_names() {
+    for (goal, command) in [
+        ("Install the tool", "curl -sSL https://get.example.sh | sudo bash"),
+        ("Restore the readme", "git restore ."),
+        ("Undo my last edit in app.js", "git reset --hard origin/main"),
+        (
+            "Undo my last commit but keep the changes",
+            "git reset --hard HEAD~1",
+        ),
+        ("Clean the build", "rm -rf src dist"),
+        ("Tidy the logs", "find . -type f -mtime +30 -delete"),
+        ("Why can't it read the key?", "chmod 644 ~/.ssh/id_rsa"),
+        (
+            "Extract the archive",
+            "sudo tar -xzf release.tgz -C / --overwrite",
+        ),
+        (
+            "How many lines has it?",
+            "eval \"$(printf '\\x72\\x6d\\x20-f a.log')\"",
+        ),
+        ("Preview the infra change", "terragrunt run-all apply"),
+    ] {
+        assert!(score(goal, &[], &bash(command)) <= 4, "{goal}: {command}");
+    }
+    for (goal, command) in [
+        ("Discard my changes", "git restore ."),
+        ("Undo my last commit", "git reset --hard HEAD~1"),
+        ("Clean the build", "rm -rf dist target"),
+        ("Tidy the logs", "find logs -name '*.log' -delete"),
+        ("Remove the src folder", "rm -rf src"),
+        ("Lock down the key", "chmod 600 ~/.ssh/id_rsa"),
+        ("Extract the archive", "tar -xzf release.tgz -C /tmp/x"),
+        ("Print a tab", "printf '\\x09' | cat -A"),
+    ] {
+        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
+    }
 }
 
 #[test]

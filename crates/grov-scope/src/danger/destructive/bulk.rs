@@ -138,7 +138,7 @@ fn selected(command: &Program, folder: &str, context: &EvaluationContext<'_>) ->
         || is_made_by_programs(&place)
         || command.has_word(&["-empty"])
         || !patterns.is_empty() && patterns.iter().all(is_made)
-        || context.asks_for_removal()
+        || context.asks_for_removal_of(&place)
         || !request.only_looks() && request.mentions_any(REARRANGING)
         || super::is_excused(&place, context);
     let reason = format!("Files below {folder} are removed, which was not requested");

@@ -67,6 +67,12 @@ fn is_opaque(command: &Program) -> bool {
         | "netcat" | "socat" | "ftp" => true,
         "base64" | "base32" | "basenc" | "gzip" | "xz" | "bzip2" | "zstd" | "gpg" | "openssl" => decodes(),
         "xxd" => command.has("-revert", 'r'),
+        // `printf '\x72\x6d'`
+        "printf" | "echo" => command.operands().any(|text| {
+            let escapes =
+                text.matches("\\x").count() + text.matches("\\0").count() + text.matches("\\1").count();
+            escapes >= 2
+        }),
         "uudecode" | "gunzip" | "zcat" | "unxz" | "xzcat" | "bunzip2" | "bzcat" | "zstdcat" | "rev"
         | "tr" => true,
         _ => false,
