@@ -31,8 +31,16 @@ impl Admission {
         }
     }
 
-    /// Returns an error if the request must be refused.
-    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ErrorKind> {
+    /// Returns an error if the request must be refused. If the client connected to an address `local` other than loopback, every
+    /// address is a valid host: only a name can be rebound.
+    pub(crate) fn check(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        local: Option<IpAddr>,
+    ) -> Result<(), ErrorKind> {
+        let is_reachable = local.is_some_and(|local| !local.is_loopback());
         if method == Method::CONNECT {
             return Err(ErrorKind::NotAForwardProxy);
         }
@@ -42,7 +50,10 @@ impl Admission {
         let mut hosts = headers.get_all(header::HOST).iter();
         if let Some(host) = hosts.next() {
             let host = host.to_str().map_err(|_| ErrorKind::ForeignHost)?;
-            self.host(host, ErrorKind::ForeignHost)?;
+            // The address may be another one before it is translated on the way.
+            if !(is_reachable && address(host_of(host)).is_some()) {
+                self.host(host, ErrorKind::ForeignHost)?;
+            }
             if hosts.next().is_some() {
                 return Err(ErrorKind::BadFraming);
             }
@@ -93,9 +104,12 @@ fn host_of(authority: &str) -> &str {
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.to_ascii_lowercase().ends_with(".localhost")
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.to_canonical().is_loopback())
+        || address(host).is_some_and(|address| address.is_loopback())
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    let address: IpAddr = host.parse().ok()?;
+    Some(address.to_canonical())
 }
 
 #[cfg(test)]
@@ -109,7 +123,9 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        Admission::new(["grov.internal".to_owned()]).check(&Method::POST, &Uri::from_static("/"), &headers)
+        let local = Some(IpAddr::from([127, 0, 0, 1]));
+        let admission = Admission::new(["grov.internal".to_owned()]);
+        admission.check(&Method::POST, &Uri::from_static("/"), &headers, local)
     }
 
     #[test]
@@ -141,6 +157,25 @@ mod tests {
     }
 
     #[test]
+    fn addresses_are_hosts_beyond_loopback_but_no_origins() {
+        let check = |host: &'static str, origin: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static(host));
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
+            }
+            let local = Some(IpAddr::from([192, 168, 1, 5]));
+            Admission::default().check(&Method::POST, &Uri::from_static("/"), &headers, local)
+        };
+        for host in ["192.168.1.5:8080", "203.0.113.9", "[2001:db8::1]:8080"] {
+            assert_eq!(check(host, None), Ok(()), "{host}");
+        }
+        assert_eq!(check("evil.example", None), Err(ErrorKind::ForeignHost));
+        let refused = check("192.168.1.5", Some("http://203.0.113.9"));
+        assert_eq!(refused, Err(ErrorKind::ForeignOrigin));
+    }
+
+    #[test]
     fn foreign_pages_are_refused_and_other_origins_pass() {
         let at = |origin| check("127.0.0.1:8080", Some(origin));
         assert_eq!(at("https://evil.example"), Err(ErrorKind::ForeignOrigin));
@@ -156,14 +191,14 @@ mod tests {
         let admission = Admission::default();
         let uri = Uri::from_static("http://api.example/v1/messages");
         assert_eq!(
-            admission.check(&Method::POST, &uri, &headers),
+            admission.check(&Method::POST, &uri, &headers, None),
             Err(ErrorKind::NotAForwardProxy)
         );
         let own = Uri::from_static("http://127.0.0.1:8080/v1/messages");
-        assert_eq!(admission.check(&Method::POST, &own, &headers), Ok(()));
+        assert_eq!(admission.check(&Method::POST, &own, &headers, None), Ok(()));
         let tunnel = Uri::from_static("api.example:443");
         assert_eq!(
-            admission.check(&Method::CONNECT, &tunnel, &headers),
+            admission.check(&Method::CONNECT, &tunnel, &headers, None),
             Err(ErrorKind::NotAForwardProxy)
         );
     }

@@ -4,6 +4,7 @@ use crate::admission::Access;
 use crate::client_io::ClientIo;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
+use crate::gate::Peer;
 use crate::limits::Limits;
 use crate::read_limiter::ReadLimiter;
 use crate::timeout::DeadlineTimer;
@@ -40,11 +41,12 @@ enum CloseReason {
     Stopped,
 }
 
-/// Serves a connection until it ends. `start` is when the server started.
+/// Serves a connection until it ends. `peer` is `None` for a stream of the intake. `start` is when the server started.
 pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: S,
     service: Arc<Service>,
     state: ConnectionState,
+    peer: Option<Peer>,
     access: Access,
     start: Instant,
 ) {
@@ -53,7 +55,7 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let respond = service_fn(move |request| {
         let service = Arc::clone(&service);
         let guard = state.begin_request();
-        async move { Ok::<_, Infallible>(service.serve(request, guard, access).await) }
+        async move { Ok::<_, Infallible>(service.serve(request, guard, peer, access).await) }
     });
     let connection = http1::Builder::new()
         .preserve_header_case(true)

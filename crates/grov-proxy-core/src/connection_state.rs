@@ -25,6 +25,8 @@ struct State {
     response_started: AtomicBool,
     /// Whether part of the next request's head was read.
     head_started: AtomicBool,
+    /// Whether the client speaks plain HTTP although it should use TLS.
+    is_plain_on_tls: AtomicBool,
     /// Reads that returned bytes.
     reads: AtomicU64,
     /// A [`Signal`].
@@ -47,6 +49,7 @@ impl Default for State {
             awaits_body: AtomicBool::new(false),
             response_started: AtomicBool::new(false),
             head_started: AtomicBool::new(false),
+            is_plain_on_tls: AtomicBool::new(false),
             reads: AtomicU64::new(0),
             signal: AtomicU8::new(NONE),
             eviction_rank: AtomicU64::new(NOT_EVICTABLE),
@@ -107,6 +110,11 @@ impl ConnectionState {
     /// Returns whether no request is served and the last response is flushed.
     pub(crate) fn is_idle(&self) -> bool {
         !self.0.unflushed.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the client speaks plain HTTP although it should use TLS.
+    pub(crate) fn note_plain_on_tls(&self) {
+        self.0.is_plain_on_tls.store(true, Ordering::Relaxed);
     }
 
     /// Notes a read that returned bytes.
@@ -205,6 +213,11 @@ impl RequestGuard {
     /// Tracks a request body that is read as fast as the upstream takes it.
     pub(crate) fn stream_body(&self) -> BodyProgress {
         BodyProgress(self.0.clone())
+    }
+
+    /// Returns whether the client speaks plain HTTP although it should use TLS.
+    pub(crate) fn is_plain_on_tls(&self) -> bool {
+        self.0.0.is_plain_on_tls.load(Ordering::Relaxed)
     }
 
     /// Notes that the head of the response is ready.

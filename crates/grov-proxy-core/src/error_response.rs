@@ -15,6 +15,16 @@ pub(crate) enum ErrorKind {
     ForeignHost,
     /// `Origin` is a web page from another host.
     ForeignOrigin,
+    /// The request has no valid credential of the proxy.
+    Unauthenticated,
+    /// An admin route was requested from another machine.
+    RemoteAdmin,
+    /// The client sends too many requests.
+    TooMany,
+    /// The client speaks plain HTTP although it should use TLS.
+    PlainOnTls,
+    /// The gatekeeper panicked.
+    GatePanicked,
     /// The body has a transfer coding besides `chunked`.
     UnknownCoding,
     /// The body is over the limit.
@@ -126,10 +136,22 @@ impl From<hyper::Error> for ExchangeError {
 }
 
 impl ErrorKind {
+    /// Returns whether the gatekeeper refused the request.
+    pub(crate) fn is_refusal(self) -> bool {
+        matches!(
+            self,
+            Self::Unauthenticated | Self::RemoteAdmin | Self::TooMany | Self::PlainOnTls
+        )
+    }
+
     pub(crate) fn status(self) -> StatusCode {
         match self {
-            Self::BadFraming | Self::NotAForwardProxy | Self::Untranslatable => StatusCode::BAD_REQUEST,
-            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::BadFraming | Self::NotAForwardProxy | Self::Untranslatable | Self::PlainOnTls => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::ForeignHost | Self::ForeignOrigin | Self::RemoteAdmin => StatusCode::FORBIDDEN,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
@@ -139,16 +161,22 @@ impl ErrorKind {
             | Self::Redirected => StatusCode::BAD_GATEWAY,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Self::UnknownAdminRoute => StatusCode::NOT_FOUND,
-            Self::AdminRoutePanicked | Self::NoRoute => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::AdminRoutePanicked | Self::NoRoute | Self::GatePanicked => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
     }
 
     fn kind(self) -> &'static str {
         match self {
-            Self::BadFraming | Self::NotAForwardProxy | Self::UnknownCoding | Self::Untranslatable => {
-                "invalid_request_error"
-            }
-            Self::ForeignHost | Self::ForeignOrigin => "permission_error",
+            Self::BadFraming
+            | Self::NotAForwardProxy
+            | Self::UnknownCoding
+            | Self::Untranslatable
+            | Self::PlainOnTls => "invalid_request_error",
+            Self::Unauthenticated => "authentication_error",
+            Self::ForeignHost | Self::ForeignOrigin | Self::RemoteAdmin => "permission_error",
+            Self::TooMany => "rate_limit_error",
             Self::TooLarge => "request_too_large",
             // Not `overloaded_error`: a client may switch the model for it.
             Self::NoMemory
@@ -156,6 +184,7 @@ impl ErrorKind {
             | Self::Unreachable
             | Self::UnknownResponseCoding
             | Self::AdminRoutePanicked
+            | Self::GatePanicked
             | Self::NoRoute
             | Self::Redirected
             | Self::UntranslatableResponse => "api_error",
@@ -176,6 +205,14 @@ impl ErrorKind {
                 "grov-proxyd: the Host header is neither a loopback address nor in proxy.allowed_hosts."
             }
             Self::ForeignOrigin => "grov-proxyd: web pages from other hosts cannot use this proxy.",
+            Self::Unauthenticated => {
+                "grov-proxyd: the header x-grov-token is missing, or its token is wrong, expired or revoked. \
+                 `grov token create NAME` on the proxy's machine creates one."
+            }
+            Self::RemoteAdmin => "grov-proxyd: paths below /_grov/ are served on the proxy's machine only.",
+            Self::TooMany => "grov-proxyd: too many requests. Try again after the time in Retry-After.",
+            Self::PlainOnTls => "grov-proxyd: this port speaks HTTPS. Use https:// in the base URL.",
+            Self::GatePanicked => "grov-proxyd: the request could not be checked. See the log for details.",
             Self::UnknownCoding => {
                 "grov-proxyd: chunked is the only supported transfer coding. Send the body without other codings."
             }
@@ -223,9 +260,18 @@ impl ErrorKind {
         );
         if matches!(
             self,
-            Self::TooLarge | Self::BadFraming | Self::UnknownCoding | Self::NoMemory | Self::Full
+            Self::TooLarge
+                | Self::BadFraming
+                | Self::UnknownCoding
+                | Self::NoMemory
+                | Self::Full
+                | Self::PlainOnTls
         ) {
             headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if self == Self::Unauthenticated {
+            // The client would try again, or log in anew with the upstream.
+            headers.insert("x-should-retry", HeaderValue::from_static("false"));
         }
         if self.status() == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));

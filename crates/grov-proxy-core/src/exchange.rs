@@ -7,6 +7,7 @@ use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
 use crate::error_response::{ErrorKind, ExchangeError, request_id};
 use crate::forward::{Forwarder, Resolved, ResolvedRoute, UpstreamResponse};
+use crate::gate::{Gate, GatePanicked, Peer, Refusal, User};
 use crate::headers;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -25,11 +26,13 @@ use hyper::body::Incoming;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use time::OffsetDateTime;
 
 /// Serves the requests of all connections.
 pub(crate) struct Service {
     pub(crate) admission: Admission,
+    pub(crate) gate: Gate,
     pub(crate) limits: Limits,
     pub(crate) forwarder: Forwarder,
     /// Collects the bodies of Messages requests.
@@ -61,14 +64,20 @@ impl Service {
         &self,
         request: Request<Incoming>,
         serving: RequestGuard,
+        peer: Option<Peer>,
         access: Access,
     ) -> Response<ClientBody> {
-        let response = match self.exchange(request, &serving, access).await {
+        let response = match self.exchange(request, &serving, peer, access).await {
             Ok(response) => response,
             Err(error) => {
                 let id = request_id();
                 let ExchangeError { kind, detail, .. } = &error;
-                tracing::warn!(request_id = id, ?kind, detail, "responded without the upstream");
+                // The gatekeeper logs its refusals itself: there may be thousands a second.
+                if kind.is_refusal() {
+                    tracing::debug!(request_id = id, ?kind, detail, "refused a request");
+                } else {
+                    tracing::warn!(request_id = id, ?kind, detail, "responded without the upstream");
+                }
                 error.into_response(&id).map(|bytes| Kind::Full(Some(bytes)))
             }
         };
@@ -82,13 +91,21 @@ impl Service {
 
     async fn exchange(
         &self,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
         serving: &RequestGuard,
+        peer: Option<Peer>,
         access: Access,
     ) -> Result<Response<Kind>, ExchangeError> {
+        let local = peer.map(|peer| peer.local_ip());
         self.admission
-            .check(request.method(), request.uri(), request.headers())
+            .check(request.method(), request.uri(), request.headers(), local)
             .map_err(|kind| ExchangeError::new(kind, "request refused"))?;
+        if let Some(peer) = peer
+            && let Err(error) = self.pass_gate(&mut request, peer, serving)
+        {
+            discard(request.into_body(), serving).await;
+            return Err(error);
+        }
         let path = request.uri().path();
         if path.starts_with(admin::PREFIX) {
             let response = self.admin.serve(request, serving).await?;
@@ -109,6 +126,38 @@ impl Service {
                 self.messages(request, serving, is_turn).await
             }
         }
+    }
+
+    /// Asks the gatekeeper.
+    fn pass_gate(
+        &self,
+        request: &mut Request<Incoming>,
+        peer: Peer,
+        serving: &RequestGuard,
+    ) -> Result<(), ExchangeError> {
+        let refusal = match self.gate.pass(request, peer, serving.is_plain_on_tls()) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(refusal)) => refusal,
+            Err(GatePanicked) => {
+                self.metrics.fault("gate_panic");
+                return Err(ExchangeError::new(
+                    ErrorKind::GatePanicked,
+                    "the gatekeeper panicked",
+                ));
+            }
+        };
+        let (kind, fault) = match refusal {
+            Refusal::Unauthenticated => (ErrorKind::Unauthenticated, "unauthenticated"),
+            Refusal::Remote => (ErrorKind::RemoteAdmin, "remote_admin"),
+            Refusal::TooMany(_) => (ErrorKind::TooMany, "rate_limited"),
+            Refusal::Plain => (ErrorKind::PlainOnTls, "plain_on_tls"),
+        };
+        self.metrics.fault(fault);
+        let error = ExchangeError::new(kind, "refused at the gate");
+        Err(match refusal {
+            Refusal::TooMany(wait) => error.with_headers(&[retry_after(wait)]),
+            _ => error,
+        })
     }
 
     /// Forwards a request to a path outside the Messages API. Its body streams unless it has to be translated.
@@ -136,16 +185,16 @@ impl Service {
         Ok(self.relay(response, None, None))
     }
 
-    fn message(&self, headers: &HeaderMap, body: Bytes, received_at: OffsetDateTime) -> MessagesRequest {
+    fn message(&self, parts: &request::Parts, body: Bytes, received_at: OffsetDateTime) -> MessagesRequest {
         let mut kept = HeaderMap::new();
         for name in &self.kept_headers {
             // Copied: a value would hold the connection's read buffer.
-            let values = headers.get_all(name).iter();
+            let values = parts.headers.get_all(name).iter();
             for value in values.filter_map(|value| HeaderValue::from_bytes(value.as_bytes()).ok()) {
                 kept.append(name.clone(), value);
             }
         }
-        MessagesRequest::new(kept, body, received_at)
+        MessagesRequest::new(kept, body, received_at).by(User::of(&parts.extensions))
     }
 
     fn route(
@@ -205,7 +254,7 @@ impl Service {
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
             let routed = self.forwarder.is_routed();
-            let request = routed.then(|| self.message(&parts.headers, body.clone(), received_at));
+            let request = routed.then(|| self.message(&parts, body.clone(), received_at));
             let route = match self.route(&parts, request.as_ref())? {
                 Resolved::Answer(answer) => return self.answered(answer).await,
                 Resolved::Upstream(route) => route,
@@ -217,7 +266,7 @@ impl Service {
             drop(reservation);
             return Ok(self.relay(response, None, None));
         }
-        let request = self.message(&parts.headers, body.clone(), received_at);
+        let request = self.message(&parts, body.clone(), received_at);
         let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
         let route = match self.route(&parts, Some(&request))? {
             Resolved::Answer(answer) => return self.answered(answer).await,
@@ -311,6 +360,12 @@ impl Service {
         let relay = Relay::new(source, Arc::clone(&self.metrics), observed, reservation);
         Response::from_parts(head, Kind::Relay(Box::new(relay)))
     }
+}
+
+/// Returns the header with the time after which to try again, in whole seconds.
+fn retry_after(wait: Duration) -> (HeaderName, HeaderValue) {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    (header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
 }
 
 /// Returns whether the upstream rejected the content of a body.

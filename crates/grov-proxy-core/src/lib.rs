@@ -11,6 +11,7 @@
 //! | choose the upstreams of an exchange, or answer it | [`Router`] | [`ProxyBuilder::router`] |
 //! | translate for another API | [`Codec`] | [`Target::codec`] |
 //! | try another upstream after a failure | [`Failover`] | [`Forward::failover`] |
+//! | decide which requests are served, and for whom | [`Gatekeeper`] | [`ProxyBuilder::gatekeeper`] |
 //! | answer requests below `/_grov/` | [`AdminRoute`] | [`ProxyBuilder::admin_route`] |
 //!
 //! # Example
@@ -81,6 +82,7 @@ mod error_response;
 mod exchange;
 mod failover;
 mod forward;
+mod gate;
 mod headers;
 mod intake;
 mod limits;
@@ -93,6 +95,7 @@ mod relay;
 mod request;
 mod response_body;
 mod route;
+mod secure_stream;
 mod server;
 mod timeout;
 mod upstream;
@@ -102,6 +105,7 @@ pub use admin::MetricKind;
 pub use admin::{AdminRequest, AdminResponse, AdminRoute};
 pub use codec::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 pub use error::{BuildError, ServeError};
+pub use gate::{Admitted, Arrival, Gatekeeper, Peer, Refusal};
 pub use headers::HeaderPolicy;
 pub use intake::{Intake, NotServing};
 pub use limits::Limits;

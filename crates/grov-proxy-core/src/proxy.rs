@@ -7,6 +7,7 @@ use crate::body_budget::BodyBudget;
 use crate::error::{BuildError, ServeError};
 use crate::exchange::Service;
 use crate::forward::Forwarder;
+use crate::gate::{Gate, Gatekeeper};
 use crate::headers::HeaderPolicy;
 use crate::intake::{BoxedStream, Intake};
 use crate::limits::Limits;
@@ -44,6 +45,7 @@ pub struct Proxy {
     service: Service,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
+    tls: Option<Arc<rustls::ServerConfig>>,
     grace: Duration,
     /// The intake and its receiver, if [`Proxy::intake`] was called.
     intake: Option<(Intake, mpsc::Receiver<BoxedStream>)>,
@@ -59,6 +61,8 @@ pub struct ProxyBuilder {
     limits: Limits,
     header_policy: HeaderPolicy,
     allowed_hosts: Vec<String>,
+    gate: Gate,
+    tls: Option<Arc<rustls::ServerConfig>>,
     policies: Vec<Arc<dyn RequestPolicy>>,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
@@ -79,6 +83,8 @@ impl Proxy {
             limits: Limits::default(),
             header_policy: HeaderPolicy::default(),
             allowed_hosts: Vec::new(),
+            gate: Gate::default(),
+            tls: None,
             policies: Vec::new(),
             observers: Vec::new(),
             workers: 0,
@@ -128,6 +134,7 @@ impl Proxy {
             mut service,
             observers,
             workers,
+            tls,
             grace,
             intake,
         } = self;
@@ -143,7 +150,16 @@ impl Proxy {
             })
             .transpose()
             .map_err(ServeError::Threads)?;
-        let cut = server::serve(listener, streams, Arc::new(service), &workers, shutdown, grace).await;
+        let cut = server::serve(
+            listener,
+            tls,
+            streams,
+            Arc::new(service),
+            &workers,
+            shutdown,
+            grace,
+        )
+        .await;
         if let Some(observer) = observer {
             // `server::serve` dropped the service with the last handle: the thread ends when its queue is empty.
             let _ = tokio::task::spawn_blocking(move || observer.join()).await;
@@ -202,6 +218,20 @@ impl ProxyBuilder {
     /// Adds host names that are allowed in `Host` and `Origin`, besides loopback names and addresses.
     pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.allowed_hosts.extend(hosts);
+        self
+    }
+
+    /// Sets the gatekeeper. Without one, every request is served whose `Host` and `Origin` are allowed.
+    pub fn gatekeeper(mut self, gatekeeper: impl Gatekeeper) -> Self {
+        self.gate = Gate::new(gatekeeper);
+        self
+    }
+
+    /// Serves TLS on the listener. A client that speaks plain HTTP is answered with 400, unless the [`Gatekeeper`] admits it.
+    ///
+    /// The handshake has to complete within [`Limits::head`]. The configuration should name `http/1.1` as its only ALPN protocol.
+    pub fn tls(mut self, config: Arc<rustls::ServerConfig>) -> Self {
+        self.tls = Some(config);
         self
     }
 
@@ -273,6 +303,7 @@ impl ProxyBuilder {
         };
         let service = Service {
             admission: Admission::new(self.allowed_hosts),
+            gate: self.gate,
             forwarder: Forwarder {
                 pools,
                 router: self.router,
@@ -293,6 +324,7 @@ impl ProxyBuilder {
             service,
             observers: self.observers,
             workers: self.workers,
+            tls: self.tls,
             grace: self.limits.grace,
             intake: None,
         })

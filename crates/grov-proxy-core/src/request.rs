@@ -14,6 +14,7 @@ pub struct MessagesRequest {
     headers: HeaderMap,
     body: Bytes,
     received_at: OffsetDateTime,
+    user: Option<Arc<str>>,
     cache: Option<Arc<RequestCache>>,
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
@@ -27,11 +28,17 @@ impl MessagesRequest {
             headers,
             body,
             received_at,
+            user: None,
             cache: None,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             extensions: Mutex::default(),
         }
+    }
+
+    /// Sets the user who sent it.
+    pub(crate) fn by(self, user: Option<Arc<str>>) -> Self {
+        Self { user, ..self }
     }
 
     /// Indexes the body with a cache of earlier requests.
@@ -47,6 +54,11 @@ impl MessagesRequest {
     /// Other headers, credentials among them, are not kept beyond the exchange.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+
+    /// Returns the name of the user whom the [`Gatekeeper`](crate::Gatekeeper) recognised.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 
     /// Returns the body as the client sent it.

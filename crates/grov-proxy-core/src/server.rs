@@ -4,16 +4,19 @@ use crate::admission::Access;
 use crate::connection;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
+use crate::gate::Peer;
 use crate::intake::BoxedStream;
 use crate::limits::{CONNECTIONS_ON_CREDIT, Limits};
+use crate::secure_stream::SecureStream;
 use crate::workers::{Transfer, Workers};
 use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
@@ -21,9 +24,11 @@ use tokio::time::Instant;
 /// Errors of `accept` are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Serves until `shutdown` resolves, then waits up to `grace` for running exchanges. Returns how many were cut.
+/// Serves until `shutdown` resolves, then waits up to `grace` for running exchanges. Returns how many were cut. `tls` is for
+/// connections of the listener.
 pub(crate) async fn serve(
     listener: TcpListener,
+    tls: Option<Arc<rustls::ServerConfig>>,
     mut streams: Option<mpsc::Receiver<BoxedStream>>,
     service: Arc<Service>,
     workers: &Workers,
@@ -44,9 +49,17 @@ pub(crate) async fn serve(
             () = &mut pause, if pausing.is_some() => pausing = None,
             accepted = listener.accept(), if pausing.is_none() && clients.has_capacity() => {
                 pausing = match accepted {
-                    Ok((socket, _)) => {
+                    Ok((socket, remote)) => {
                         let _ = socket.set_nodelay(true);
-                        clients.serve(workers, socket)
+                        // Fails only for a client that is gone. Then it gets no privileges of this machine.
+                        let local = socket.local_addr().unwrap_or(SocketAddr::from(([0; 4], 0)));
+                        let peer = Some(Peer { remote, local });
+                        match tls.clone() {
+                            None => clients.serve(workers, socket, peer, |socket, _| socket),
+                            Some(tls) => clients.serve(workers, socket, peer, |socket: TcpStream, state| {
+                                SecureStream::new(socket, tls, state)
+                            }),
+                        }
                     }
                     Err(error) => clients.not_accepted(&error),
                 };
@@ -55,7 +68,7 @@ pub(crate) async fn serve(
                 }
             }
             stream = next(&mut streams), if pausing.is_none() && clients.has_capacity() => {
-                pausing = stream.and_then(|stream| clients.serve(workers, stream));
+                pausing = stream.and_then(|stream| clients.serve(workers, stream, None, |stream, _| stream));
                 if let Some(why) = pausing {
                     pause.as_mut().reset(Instant::now() + why.length());
                 }
@@ -143,10 +156,17 @@ impl ConnectionSet {
         self.service.limits.connections
     }
 
-    /// Serves a connection. Returns a pause before the next one.
-    fn serve<S>(&mut self, workers: &Workers, socket: S) -> Option<Pause>
+    /// Serves a connection on the stream that `wrap` makes of its socket. Returns a pause before the next one.
+    fn serve<S, W>(
+        &mut self,
+        workers: &Workers,
+        socket: S,
+        peer: Option<Peer>,
+        wrap: impl FnOnce(S, ConnectionState) -> W + Send + 'static,
+    ) -> Option<Pause>
     where
-        S: Transfer + AsyncRead + AsyncWrite + Unpin,
+        S: Transfer,
+        W: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.ended(ended);
@@ -162,7 +182,10 @@ impl ConnectionSet {
         // Until its task runs.
         state.set_eviction_rank(connection::eviction_rank(Phase::FirstRequest, start.elapsed()));
         let own = state.clone();
-        let serve = move |socket| connection::serve(socket, service, own, access, start);
+        let serve = move |socket| {
+            let stream = wrap(socket, own.clone());
+            connection::serve(stream, service, own, peer, access, start)
+        };
         match workers.serve(&mut self.tasks, socket, serve) {
             Ok(task) => {
                 self.open.insert(task, state);
