@@ -2,11 +2,12 @@
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
-use crate::{Environment, Home, KEYS, Key, ProviderFiles, Settings};
+use crate::{Environment, Home, KEYS, Key, ProviderFiles, Settings, Url};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
@@ -26,6 +27,9 @@ pub struct Record {
     pub pid: u32,
     /// Its address, such as `http://127.0.0.1:8080`.
     pub url: String,
+    /// The base URL for clients, if it has another host than `url`: with TLS, one that the certificate covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
     /// Version of the daemon.
     pub version: String,
     /// When it started to listen.
@@ -44,9 +48,39 @@ impl Record {
             schema: 1,
             pid: std::process::id(),
             url: url.into(),
+            base_url: None,
             version: version.into(),
             started_at,
         }
+    }
+}
+
+impl Record {
+    /// Returns the address at which programs of this machine reach the daemon.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        let url = Url::parse(&self.url).ok()?;
+        let host: IpAddr = url.host().parse().ok()?;
+        Some(SocketAddr::new(local(host), url.port()))
+    }
+
+    /// Returns the base URL for clients on this machine.
+    pub fn base_url(&self) -> String {
+        let local = || {
+            let is_secure = Url::parse(&self.url).is_ok_and(|url| url.is_secure());
+            let scheme = if is_secure { "https" } else { "http" };
+            Some(format!("{scheme}://{}", self.local_address()?))
+        };
+        let base_url = self.base_url.clone();
+        base_url.or_else(local).unwrap_or_else(|| self.url.clone())
+    }
+}
+
+/// Returns the address at which programs of this machine reach a listener.
+pub(crate) fn local(host: IpAddr) -> IpAddr {
+    match host {
+        IpAddr::V4(host) if host.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
+        IpAddr::V6(host) if host.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        host => host,
     }
 }
 
@@ -235,7 +269,7 @@ impl Lock {
 }
 
 /// Tries to lock until `timeout` has passed.
-fn lock_within(
+pub(crate) fn lock_within(
     timeout: Duration,
     try_lock: impl Fn() -> Result<(), TryLockError>,
 ) -> Result<(), TryLockError> {

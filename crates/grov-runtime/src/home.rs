@@ -144,6 +144,31 @@ impl Home {
         self.root.join("hook-token")
     }
 
+    /// The hashes of the tokens with which clients use the proxy.
+    pub fn tokens(&self) -> PathBuf {
+        self.root.join("tokens.json")
+    }
+
+    /// The lock of a process that changes the tokens.
+    pub fn tokens_lock(&self) -> PathBuf {
+        self.root.join("tokens.lock")
+    }
+
+    /// When tokens were last used, as the daemon notes it.
+    pub fn token_uses(&self) -> PathBuf {
+        self.root.join("token-uses.json")
+    }
+
+    /// The certificate that the proxy makes if none is configured.
+    pub fn own_certificate(&self) -> PathBuf {
+        self.root.join("tls").join("server.crt")
+    }
+
+    /// The key of that certificate.
+    pub fn own_certificate_key(&self) -> PathBuf {
+        self.root.join("tls").join("server.key")
+    }
+
     /// The directory of log files.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")

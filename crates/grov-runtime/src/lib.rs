@@ -15,8 +15,10 @@ pub mod logging;
 pub mod port;
 mod printable;
 mod providers;
+mod random;
 mod settings;
 mod tasks;
+mod tokens;
 mod url;
 mod variables;
 
@@ -24,13 +26,18 @@ pub use environment::Environment;
 pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
 pub use providers::ProviderFiles;
+pub use random::{random_hex, random_secret};
 pub use settings::{
     AgentEmbedding, AgentLimits, AgentSettings, Candidate, CandidateStatus, ChatModelSettings, ChatProvider,
     ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings, EmbeddingProvider,
     EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
     Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, RouteSettings,
-    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, ToolSettings, UserMode, Value, Warning,
+    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, TlsSource, ToolSettings, UserMode, Value,
+    Warning,
 };
 pub use tasks::{Shutdown, Tasks};
+pub use tokens::{
+    LastUses, MAX_TOKEN_NAME, TokenError, TokenFault, TokenHash, TokenRecord, TokenTable, Tokens,
+};
 pub use url::{Url, UrlError, without_credentials};
 pub use variables::Variables;

@@ -13,6 +13,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum bytes of an answer that are read. A daemon's answer is shorter.
 const MAX_ANSWER: usize = 64 * 1024;
 
+/// The header by which a daemon with TLS recognises Grov's own programs on the same machine. It answers them in plain HTTP below
+/// `/_grov/`, so that a hook needs neither TLS nor a certificate.
+pub const LOCAL_HEADER: &str = "x-grov-local";
+
 /// The program that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listener {
@@ -70,8 +74,9 @@ fn get_health(mut stream: TcpStream) -> io::Result<String> {
     let port = stream.peer_addr()?.port();
     stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
     // Sent with one write: a server may answer and close the connection after the first line.
-    let request =
-        format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
+    let request = format!(
+        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\n{LOCAL_HEADER}: 1\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];

@@ -9,6 +9,7 @@ mod file;
 mod keys;
 mod llm;
 mod origin;
+mod proxy;
 mod table;
 mod types;
 mod value;
@@ -23,6 +24,7 @@ pub use error::{EXIT_USAGE, SettingsError};
 pub use keys::Key;
 pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
+pub use proxy::TlsSource;
 pub use table::{
     ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, ProxySettings,
     RouteSettings, StoreSettings, TaskSettings, ToolSettings,
@@ -216,8 +218,8 @@ impl Settings {
     /// Checks that a proxy can start with these settings.
     ///
     /// # Errors
-    /// A setting asks for a protection that is not implemented, other machines could reach the proxy, or the proxy would send
-    /// requests to itself: as upstream, as a model's server or by `HTTPS_PROXY`.
+    /// Other machines could reach the proxy without TLS or without a token, a certificate is set without its key, or the proxy
+    /// would send requests to itself: as upstream, as a model's server or by `HTTPS_PROXY`.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
         let refused = |name, reason, hint| {
             Err(SettingsError::Refused {
@@ -227,23 +229,8 @@ impl Settings {
             })
         };
         let proxy = &self.sections.proxy;
-        for (name, is_wanted, what) in [
-            ("proxy.enable_auth", proxy.enable_auth, "authentication"),
-            ("proxy.enable_rate_limit", proxy.enable_rate_limit, "a rate limit"),
-            ("proxy.enable_tls", proxy.enable_tls, "TLS on the listener"),
-        ] {
-            if is_wanted {
-                let reason = format!("asks for {what}, which this version does not have ({name})");
-                let hint = "unset it, or set it to false, and let the proxy listen on loopback only";
-                return refused(name, reason, hint);
-            }
-        }
-        if !proxy.host.to_canonical().is_loopback() {
-            let reason = format!(
-                "{} is not a loopback address: other machines could reach the proxy, without any authentication",
-                proxy.host
-            );
-            return refused("proxy.host", reason, "use 127.0.0.1");
+        if let Err(unprotected) = proxy.ensure_protected() {
+            return refused(unprotected.setting, unprotected.reason, unprotected.hint);
         }
         if self.is_own_listener(&proxy.upstream) {
             let reason = format!("the upstream {} is the proxy itself", proxy.upstream);

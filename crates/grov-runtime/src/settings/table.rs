@@ -286,31 +286,42 @@ settings! {
         /// Timeout for connecting to the upstream
         connect_timeout: Duration = "proxy.connect_timeout", Kind::Duration { min_seconds: 1 }, "30s",
             ["GROV_PROXY_CONNECT_TIMEOUT"];
-        /// Authentication is not implemented: the proxy refuses to start if this is true
+        /// Whether requests need a token of `grov token create` in the header x-grov-token
         enable_auth: bool = "proxy.enable_auth", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_AUTH", "GROV_ENABLE_AUTH",
             "ENABLE_AUTH"];
-        /// Rate limits are not implemented: the proxy refuses to start if this is true
+        /// Whether requests to /v1/ are limited to proxy.rate_limit
         enable_rate_limit: bool = "proxy.enable_rate_limit", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_RATE_LIMIT",
             "GROV_ENABLE_RATE_LIMIT", "ENABLE_RATE_LIMIT"];
-        /// TLS is not implemented: the proxy refuses to start if this is true
+        /// Whether the proxy speaks TLS; setting proxy.tls_cert switches it on too
         enable_tls: bool = "proxy.enable_tls", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_TLS", "GROV_ENABLE_TLS",
             "ENABLE_TLS"];
         /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
         headers: HeaderPolicy = "proxy.headers", Kind::Choice(HeaderPolicy::WORDS), "open", ["GROV_PROXY_HEADERS"];
-        /// Address that the proxy listens on; only loopback addresses are accepted
+        /// Address that the proxy listens on; others than loopback need TLS and tokens, or --insecure
         host: IpAddr = "proxy.host", Kind::Address, "127.0.0.1", ["GROV_PROXY_HOST", "PROXY_HOST"], flag "--host";
         /// Maximum pause between two frames of a response
         idle_timeout: Duration = "proxy.idle_timeout", Kind::Duration { min_seconds: 1 }, "5m",
             ["GROV_PROXY_IDLE_TIMEOUT"];
+        /// Whether the proxy listens beyond loopback even without TLS or tokens
+        insecure: bool = "proxy.insecure", Kind::Boolean, "false", ["GROV_PROXY_INSECURE"], flag "--insecure";
         /// Port that the proxy listens on; 0 = any free one
         port: u16 = "proxy.port", Kind::Integer { min: 0, max: 65_535 }, "8080", ["GROV_PROXY_PORT", "PROXY_PORT"],
             flag "--port";
+        /// Requests to /v1/ per minute that a token may send from one address, with proxy.enable_rate_limit
+        rate_limit: u32 = "proxy.rate_limit", Kind::Integer { min: 1, max: 1_000_000 }, "100",
+            ["GROV_PROXY_RATE_LIMIT"];
         /// Timeout for the start of the upstream's response
         response_timeout: Duration = "proxy.response_timeout", Kind::Duration { min_seconds: 1 }, "15m",
             ["GROV_PROXY_RESPONSE_TIMEOUT"];
         /// How long running responses may continue after the proxy was asked to stop
         shutdown_grace: Duration = "proxy.shutdown_grace", Kind::Duration { min_seconds: 0 }, "30s",
             ["GROV_PROXY_SHUTDOWN_GRACE"];
+        /// File with the proxy's TLS certificates in PEM, relative to the home; read again when it changes
+        tls_cert: Option<PathBuf> = "proxy.tls_cert", Kind::Path, "", ["GROV_PROXY_TLS_CERT"], flag "--tls-cert";
+        /// File with the key of the TLS certificate in PEM, relative to the home
+        tls_key: Option<PathBuf> = "proxy.tls_key", Kind::Path, "", ["GROV_PROXY_TLS_KEY"], flag "--tls-key";
+        /// Whether the proxy makes itself a self-signed certificate if TLS is on and no certificate is set
+        tls_self_signed: bool = "proxy.tls_self_signed", Kind::Boolean, "true", ["GROV_PROXY_TLS_SELF_SIGNED"];
         /// Base address that requests are forwarded to
         upstream: Url = "proxy.upstream", Kind::Url, "https://api.anthropic.com", ["GROV_PROXY_UPSTREAM",
             "GROV_ANTHROPIC_TARGET", "ANTHROPIC_TARGET"], flag "--upstream";

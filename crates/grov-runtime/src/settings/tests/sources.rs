@@ -12,7 +12,12 @@ fn defaults_match_the_documentation() {
         settings.proxy(),
         &ProxySettings {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            insecure: false,
             port: 8080,
+            rate_limit: 100,
+            tls_cert: None,
+            tls_key: None,
+            tls_self_signed: true,
             upstream: crate::Url::parse("https://api.anthropic.com").unwrap(),
             headers: HeaderPolicy::Open,
             body_limit: 33_554_432,

@@ -2,49 +2,83 @@
 
 use super::*;
 
+fn startable(scene: &Scene) -> Settings {
+    let settings = scene.load().unwrap();
+    settings.ensure_startable(&scene.environment()).unwrap();
+    settings
+}
+
 #[test]
-fn protection_that_is_not_implemented_is_refused() {
-    for name in [
-        "ENABLE_AUTH",
-        "ENABLE_RATE_LIMIT",
-        "ENABLE_TLS",
-        "GROV_ENABLE_AUTH",
-        "GROV_ENABLE_TLS",
-    ] {
-        for value in ["true", "1", "YES", "on"] {
-            let message = Scene::new().variable(name, value).refusal();
-            assert!(
-                message.contains(name) && message.contains("does not have"),
-                "{message}"
-            );
-        }
-        let scene = Scene::new().variable(name, "false");
-        scene
-            .load()
-            .unwrap()
-            .ensure_startable(&scene.environment())
-            .unwrap();
+fn names_of_the_seed_switch_protection_on() {
+    for value in ["true", "1", "YES", "on"] {
+        let scene = Scene::new()
+            .variable("ENABLE_AUTH", value)
+            .variable("GROV_ENABLE_RATE_LIMIT", value)
+            .variable("ENABLE_TLS", value);
+        let settings = startable(&scene);
+        let proxy = settings.proxy();
+        assert!(proxy.enable_auth);
+        assert_eq!(proxy.request_limit(), Some(100));
+        assert_eq!(proxy.tls(), Some(TlsSource::SelfSigned));
     }
-    let message = Scene::new().user_file("[proxy]\nenable_tls = true").refusal();
+    let settings = startable(&Scene::new());
+    let proxy = settings.proxy();
+    assert_eq!((proxy.request_limit(), proxy.tls()), (None, None));
+}
+
+#[test]
+fn a_certificate_needs_its_key() {
+    for (name, other) in [
+        ("GROV_PROXY_TLS_CERT", "tls_key"),
+        ("GROV_PROXY_TLS_KEY", "tls_cert"),
+    ] {
+        let message = Scene::new().variable(name, "x.pem").refusal();
+        assert!(
+            message.contains(name) && message.contains(&format!("proxy.{other} is not")),
+            "{message}"
+        );
+    }
+    let both = Scene::new()
+        .variable("GROV_PROXY_TLS_CERT", "x.pem")
+        .variable("GROV_PROXY_TLS_KEY", "/y.pem");
+    let settings = startable(&both);
+    let Some(TlsSource::Files(files)) = settings.proxy().tls() else {
+        panic!("a certificate switches TLS on")
+    };
+    assert!(files.certificates.is_absolute() && files.certificates.ends_with("x.pem"));
+    let message = Scene::new()
+        .user_file("[proxy]\nenable_tls = true\ntls_self_signed = false")
+        .refusal();
     assert!(message.contains("config.toml:2: asks for TLS"), "{message}");
 }
 
 #[test]
-fn only_loopback_listeners_are_allowed() {
+fn other_machines_need_tls_and_a_token() {
     for host in ["0.0.0.0", "192.168.1.5", "::", "::ffff:10.0.0.1"] {
-        let message = Scene::new().variable("PROXY_HOST", host).refusal();
-        assert!(
-            message.contains("PROXY_HOST") && message.contains("not a loopback"),
-            "{message}"
-        );
+        let at = |on: &[&'static str]| {
+            let scene = Scene::new().variable("PROXY_HOST", host);
+            on.iter().fold(scene, |scene, name| scene.variable(name, "true"))
+        };
+        for (on, missing) in [
+            (&[][..], "neither TLS nor tokens"),
+            (&["ENABLE_TLS"], "tokens are off"),
+            (&["ENABLE_AUTH"], "TLS is off"),
+            (&["ENABLE_AUTH", "ENABLE_RATE_LIMIT"], "TLS is off"),
+        ] {
+            let message = at(on).refusal();
+            assert!(
+                message.contains("PROXY_HOST") && message.contains(missing),
+                "{message}"
+            );
+        }
+        let settings = startable(&at(&["ENABLE_TLS", "ENABLE_AUTH"]));
+        assert!(settings.proxy().is_reachable() && !settings.proxy().is_exposed());
+        let settings = startable(&at(&["GROV_PROXY_INSECURE"]));
+        assert!(settings.proxy().is_exposed());
     }
     for host in ["127.0.0.1", "127.0.0.9", "::1", "localhost"] {
-        Scene::new()
-            .flag("proxy.host", host)
-            .load()
-            .unwrap()
-            .ensure_startable(&Environment::default())
-            .unwrap();
+        let settings = startable(&Scene::new().flag("proxy.host", host));
+        assert!(!settings.proxy().is_exposed());
     }
 }
 
