@@ -1,8 +1,7 @@
 //! The admin key: from the settings, or made once and kept in the home.
 
-use crate::random;
 use grov_redact::Secret;
-use grov_runtime::{Home, create_private};
+use grov_runtime::{Home, create_private, random_secret};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,20 +27,20 @@ pub(crate) fn find_or_make(home: &Home, configured: Option<&Secret>) -> io::Resu
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let text = random::secret()?;
+        let key = random_secret()?;
         // Linked only when complete, so that of two programs that start at once one wins and the other reads its key.
         let temporary = path(home).with_extension(format!("{}.tmp", std::process::id()));
         let written = create_private(
             &temporary,
             OpenOptions::new().write(true).create(true).truncate(true),
         )
-        .and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()))
+        .and_then(|mut file| file.write_all(format!("{}\n", key.expose()).as_bytes()))
         .and_then(|()| fs::hard_link(&temporary, path(home)));
         // The link stays.
         let _ = fs::remove_file(&temporary);
         match written {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            written => return written.map(|()| Secret::new(text)),
+            written => return written.map(|()| key),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::arguments::{KeyCommand, Role};
 use crate::output;
-use crate::random;
 use crate::setup::{Setup, short_runtime};
 use crate::stop::Stop;
 use anyhow::anyhow;
@@ -10,7 +9,7 @@ use grov_agent::{AgentStore, AgentStoreError, Key, KeyId, KeyRole, ProjectId, Pr
 use grov_agent_http::{ADMIN_NAME, secret_hash};
 use grov_agent_store::AgentDatabase;
 use grov_domain::{Clock, SystemClock};
-use grov_runtime::printable;
+use grov_runtime::{printable, random_secret};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -63,7 +62,7 @@ async fn create(
         }
         seen.push(id);
     }
-    let secret = random::secret().map_err(Stop::fault)?;
+    let secret = random_secret().map_err(Stop::fault)?;
     let key = Key {
         id: KeyId::fresh(),
         name: name.to_owned(),
@@ -72,7 +71,7 @@ async fn create(
         created_at: SystemClock.now(),
         revoked_at: None,
     };
-    match database.create_key(&key, &secret_hash(&secret)).await {
+    match database.create_key(&key, &secret_hash(secret.expose())).await {
         Err(AgentStoreError::Conflict(_)) => {
             let error = anyhow!("there is a key with the name {name:?}");
             let hint = "choose another name, or revoke that key first";
@@ -81,11 +80,11 @@ async fn create(
         created => created.map_err(Stop::fault)?,
     }
     if json {
-        let answer = json!({"id": key.id, "name": key.name, "role": key.role, "projects": key.projects, "key": secret});
+        let answer = json!({"id": key.id, "name": key.name, "role": key.role, "projects": key.projects, "key": secret.expose()});
         output::print(&answer.to_string())?;
     } else {
         output::message("The key is shown only now. Send it in the header X-AGENT-KEY.");
-        output::print(&secret)?;
+        output::print(secret.expose())?;
     }
     Ok(ExitCode::SUCCESS)
 }

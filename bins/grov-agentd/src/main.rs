@@ -14,10 +14,8 @@ mod listener;
 mod open_files;
 mod output;
 mod providers;
-mod random;
 mod serve;
 mod setup;
-mod signals;
 mod stop;
 #[cfg(test)]
 mod test_store;

@@ -6,14 +6,14 @@ use crate::listener;
 use crate::output;
 use crate::providers::Providers;
 use crate::setup::Setup;
-use crate::signals::Signals;
 use crate::stop::Stop;
 use crate::webhook::{self, Webhook};
 use anyhow::anyhow;
 use grov_agent::{AgentStore, OutboxStore, SearchStore};
 use grov_agent_http::{Server, Service, tidy, tidy_uploads};
-use grov_domain::SystemClock;
-use grov_runtime::{Shutdown, Tasks};
+use grov_domain::{Clock, SystemClock};
+use grov_runtime::{Shutdown, Tasks, TlsFiles};
+use grov_serve::{CertificateError, CertificateFiles, ServerCertificate, Signals};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ use std::time::{Duration, SystemTime};
 
 /// How often expired tool calls and old rows are looked for.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
+/// How often is checked whether the files of the certificate were replaced.
+const RENEW_EVERY: Duration = Duration::from_secs(1);
 /// How often unused uploads are looked for, in rounds of `TIDY_EVERY`.
 const UPLOADS_EVERY: u32 = 60;
 /// Time for background work at shutdown.
@@ -72,10 +74,14 @@ fn ensure_safe(setup: &Setup, is_insecure: bool) -> Result<(), Stop> {
 
 async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     let agent = &setup.agent;
-    let tls = match &agent.tls {
-        None => None,
-        Some(files) => Some(grov_agent_http::tls(&files.certificates, &files.key).map_err(Stop::usage)?),
-    };
+    let certificate = agent
+        .tls
+        .as_ref()
+        .map(certificate)
+        .transpose()
+        .map_err(unusable)?;
+    let tls = certificate.as_ref().map(|certificate| certificate.config());
+    let tls = tls.transpose().map_err(unusable)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let database = Arc::new(setup.database().await?);
     let wakers = Wakers::default();
@@ -86,6 +92,9 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     let mut signals = Signals::listen().map_err(Stop::fault)?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn("tidy", tidy_regularly(service.clone(), tasks.shutdown()));
+    if let Some(certificate) = certificate {
+        tasks.spawn("certificate", renew_regularly(certificate, tasks.shutdown()));
+    }
     if let Some(embedder) = providers.embedder.clone() {
         let store = Arc::clone(&database) as Arc<dyn SearchStore>;
         let rebuild = Providers::rebuild(agent.embedding.clone(), vec![address]);
@@ -148,6 +157,37 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     // A database that does not answer must not keep the process.
     let _ = tokio::time::timeout(FLUSH_TIMEOUT, database.close()).await;
     Ok(ExitCode::SUCCESS)
+}
+
+fn certificate(files: &TlsFiles) -> Result<Arc<ServerCertificate>, CertificateError> {
+    let files = CertificateFiles {
+        certificates: files.certificates.clone(),
+        key: files.key.clone(),
+    };
+    ServerCertificate::load(files, SystemClock.now()).map(Arc::new)
+}
+
+fn unusable(error: CertificateError) -> Stop {
+    let hint = error.hint();
+    Stop::usage(error).with_hint(hint)
+}
+
+/// Uses a renewed certificate without a restart.
+async fn renew_regularly(certificate: Arc<ServerCertificate>, mut stopping: Shutdown) {
+    let work = async {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            match certificate.refresh(SystemClock.now()) {
+                Ok(false) => {}
+                Ok(true) => tracing::info!("the renewed certificate is in use"),
+                Err(error) => tracing::error!(%error, "the old certificate stays in use"),
+            }
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = stopping.requested() => {}
+    }
 }
 
 async fn tidy_regularly(service: Service, mut stopping: Shutdown) {

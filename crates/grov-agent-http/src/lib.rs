@@ -24,7 +24,7 @@ pub use keys::{ADMIN_NAME, secret_hash};
 pub use limits::Limits;
 pub use problem::{Code, FieldError, Problem, ProblemBody};
 pub use routes::router;
-pub use server::{Server, TlsError, tls};
+pub use server::Server;
 pub use service::{ProviderHealth, Service, ServiceParts, ServiceState};
 pub use signature::{SIGNATURE_HEADER, SIGNATURE_TOLERANCE, SignatureError, sign, verify};
 pub use tidy::{tidy, tidy_uploads};

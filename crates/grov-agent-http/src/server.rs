@@ -11,10 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::metrics::gauge::Gauge;
 use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::future::Future;
-use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,48 +29,6 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_BYTES: Duration = Duration::from_secs(2);
 /// How long a client may read nothing while an answer waits for it. Then its connection is closed.
 const READ_PAUSE: Duration = Duration::from_secs(45);
-
-/// Why TLS cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TlsError {
-    /// A file cannot be read as PEM.
-    #[error("{} cannot be read as PEM: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// Certificate and key do not fit.
-    #[error("the certificate and the key cannot be used: {0}")]
-    Unusable(#[from] rustls::Error),
-}
-
-/// Reads certificate chain and key from PEM files.
-///
-/// # Errors
-///
-/// Returns why TLS cannot be used.
-pub fn tls(certificates: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
-    let unreadable = |path: &Path, error: &dyn std::fmt::Display| TlsError::Unreadable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
-    let chain = CertificateDer::pem_file_iter(certificates)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| unreadable(certificates, &error))?;
-    if chain.is_empty() {
-        return Err(unreadable(certificates, &"it has no certificate"));
-    }
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
-}
 
 /// The server of a service.
 pub struct Server {

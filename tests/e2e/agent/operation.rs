@@ -43,6 +43,7 @@ fn tls_is_served_from_files() -> Result<()> {
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     std::fs::write(&cert, made.cert.pem())?;
     std::fs::write(&key, made.signing_key.serialize_pem())?;
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let builder = Agent::on(&folder.path().join("grov"))
         .env("GROV_AGENT_TLS_CERT", &cert)
         .env("GROV_AGENT_TLS_KEY", &key);

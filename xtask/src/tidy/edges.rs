@@ -137,6 +137,11 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-domain", "grov-wire", "grov-actions"],
     },
     Crate {
+        name: "grov-serve",
+        layer: Layer::Effects,
+        must_not_use: EVERYTHING,
+    },
+    Crate {
         name: "grov-project",
         layer: Layer::Effects,
         must_not_use: &["grov-wire", "grov-actions"],
@@ -467,6 +472,8 @@ mod tests {
             ("grov-agent-http", "grov-agent"),
             ("grov-agent-store", "grov-agent"),
             ("grov-agentd", "grov-llm"),
+            ("grov-agentd", "grov-serve"),
+            ("grov-proxyd", "grov-serve"),
         ] {
             assert_eq!(findings(from, to, false), [], "{from} -> {to}");
         }
@@ -527,6 +534,8 @@ mod tests {
             ("grov-agent-store", "grov-runtime"),
             ("grov-agentd", "grov-store"),
             ("grov-proxy-core", "grov-agent"),
+            ("grov-proxy-core", "grov-serve"),
+            ("grov-drift", "grov-proxyd"),
         ] {
             assert_eq!(findings(from, to, false).len(), 1, "{from} -> {to}");
         }
