@@ -10,9 +10,18 @@ pub(crate) struct Arguments {
     /// Port to listen on; 0 picks a free one [default: 8080]
     #[arg(long, value_name = "N")]
     port: Option<String>,
-    /// Loopback address to listen on [default: 127.0.0.1]
+    /// Address to listen on; others than loopback need TLS and tokens, or --insecure [default: 127.0.0.1]
     #[arg(long, value_name = "IP")]
     host: Option<String>,
+    /// File with the TLS certificates in PEM; with --tls-key, clients use https://
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// File with the key of the TLS certificate in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// Listen beyond loopback even without TLS or tokens
+    #[arg(long)]
+    insecure: bool,
     /// Upstream URL.
     #[arg(
         long,
@@ -34,15 +43,28 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Returns the settings given as flags, as pairs of setting name and value.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
-        [
+        let file = |path: &Option<PathBuf>| -> Option<String> {
+            // Relative to the working directory, not to the home.
+            let path = std::path::absolute(path.as_ref()?).ok()?;
+            Some(path.to_string_lossy().into_owned())
+        };
+        let given = [
             ("proxy.port", &self.port),
             ("proxy.host", &self.host),
             ("proxy.upstream", &self.upstream),
             ("route.providers", &self.providers),
             ("log.level", &self.log_level),
         ]
-        .into_iter()
-        .filter_map(|(name, value)| value.clone().map(|value| (name, value)))
-        .collect()
+        .map(|(name, value)| (name, value.clone()));
+        let more = [
+            ("proxy.tls_cert", file(&self.tls_cert)),
+            ("proxy.tls_key", file(&self.tls_key)),
+            ("proxy.insecure", self.insecure.then(|| "true".to_owned())),
+        ];
+        given
+            .into_iter()
+            .chain(more)
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Runs the daemon: configuration, startup, serving, shutdown.
 
+use crate::access::Access;
 use crate::arguments::Arguments;
 use crate::assembly;
 use crate::context_setup;
@@ -14,7 +15,6 @@ use crate::recording::Recording;
 use crate::route_setup;
 use crate::screening;
 use crate::scrubbing;
-use crate::signals::Signals;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
@@ -27,6 +27,7 @@ use grov_runtime::{
     EXIT_USAGE, Environment, Home, Inputs, LogSettings, ProxySettings, Settings, SettingsError, Tasks,
     UserMode,
 };
+use grov_serve::Signals;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -56,7 +57,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// An error in the command line or the settings.
-    fn usage(error: impl Into<anyhow::Error>) -> Self {
+    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: EXIT_USAGE,
             error: error.into(),
@@ -176,6 +177,7 @@ async fn serve(
     home_monitor: &Arc<HomeMonitor>,
 ) -> Result<ExitCode, Stop> {
     let connections = open_files::room_for_clients(open_files::raise_limit());
+    let access = Arc::new(Access::new(home, settings.proxy())?);
     let (listener, address) = listener::bind(settings.proxy())?;
     let recording = Recording::start(home, home_monitor, settings.store()).map_err(Stop::fault)?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
@@ -192,6 +194,7 @@ async fn serve(
         address,
         recording: &recording,
         tasks: &tasks,
+        access: &access,
         judge: Arc::new(judge),
     };
     let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
@@ -201,7 +204,8 @@ async fn serve(
         // So that corrections that were pending when the last daemon stopped go out with the next request.
         drift.preload().await;
     }
-    announce(address, home_monitor);
+    announce(address, &access, home_monitor);
+    tasks.spawn("access", Arc::clone(&access).watch(tasks.shutdown()));
     let Some(aborted) = relay(proxy, listener, &mut signals, &recording).await? else {
         return Ok(ExitCode::from(130));
     };
@@ -237,6 +241,7 @@ struct Services<'a> {
     address: SocketAddr,
     recording: &'a Recording,
     tasks: &'a Tasks,
+    access: &'a Access,
     judge: Arc<ModelJudge>,
 }
 
@@ -276,13 +281,14 @@ impl Services<'_> {
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
         self.tasks.spawn("routed usage", usage);
         self.tasks.spawn("provider file", routes.run(self.stopping()));
-        let proxy = builder
+        let proxy = self
+            .access
+            .protect(builder)
             .limits(limits(settings.proxy(), connections))
             .headers(match settings.proxy().headers {
                 grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,
                 grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,
             })
-            .allowed_hosts(settings.proxy().allowed_hosts.iter().cloned())
             .policy(injection)
             .observer(recorder)
             .workers(worker_count())
@@ -388,13 +394,17 @@ async fn relay(
 }
 
 /// Publishes the daemon's address to other programs and prints it.
-fn announce(address: SocketAddr, home_monitor: &HomeMonitor) {
-    let url = format!("http://{address}");
-    let record = Record::of_this_process(&url, VERSION, SystemClock.now());
+fn announce(address: SocketAddr, access: &Access, home_monitor: &HomeMonitor) {
+    let url = format!("{}://{address}", access.scheme());
+    let record = Record {
+        base_url: access.base_url(address),
+        ..Record::of_this_process(&url, VERSION, SystemClock.now())
+    };
     if let Err(error) = home_monitor.publish(record) {
         tracing::error!(%error, "other programs will not find this daemon");
     }
     print_line(&format!("listening on {url}"));
+    access.announce(print_line);
 }
 
 /// Returns the number of relay threads.

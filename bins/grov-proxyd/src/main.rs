@@ -1,6 +1,7 @@
 //! `grov-proxyd`: the proxy between a coding agent and its model, recording what the agent does.
 #![forbid(unsafe_code)]
 
+mod access;
 mod arguments;
 mod assembly;
 mod context_setup;
@@ -17,7 +18,6 @@ mod recording;
 mod route_setup;
 mod screening;
 mod scrubbing;
-mod signals;
 
 use arguments::Arguments;
 use clap::Parser;

@@ -106,16 +106,16 @@ pub(crate) fn is_derived(session: &ClientSessionId) -> bool {
     session.as_str().starts_with(DERIVED)
 }
 
-/// Derives an id from the beginning of the conversation. It does not change while the conversation grows.
+/// Derives an id from the beginning of the conversation and the user. It does not change while the conversation grows.
 fn derived_session(request: &MessagesRequest) -> String {
     let first = request
         .skeleton()
         .and_then(|skeleton| skeleton.links().first())
         .map(|link| link.key.as_u128());
-    format!(
-        "{DERIVED}{:032x}",
-        first.unwrap_or_else(|| xxh3_128(request.body()))
-    )
+    let conversation = first.unwrap_or_else(|| xxh3_128(request.body()));
+    // Users who begin with the same words are recorded apart.
+    let user = request.user().map_or(0, |user| xxh3_128(user.as_bytes()));
+    format!("{DERIVED}{:032x}", conversation ^ user)
 }
 
 /// Returns what the request is for, or `None` if it is a step of a conversation.

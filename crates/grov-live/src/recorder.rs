@@ -13,8 +13,8 @@ use grov_domain::{
     ActionSketch, ClientDialect, ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, Prompt,
     RecordSink, SideRequest, Step, TokenUsage, without_own_text,
 };
-use grov_project::{ProjectLocation, hash_user};
-use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
+use grov_project::{GitUser, ProjectLocation, hash_user};
+use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, TurnObserver};
 use grov_redact::Redactor;
 use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
@@ -124,6 +124,21 @@ impl Recorder {
         record.drift = state;
     }
 
+    /// Returns the user to record: whom the gatekeeper recognised, else the git user of the project.
+    fn user(&self, session: &RecordedSession, request: &MessagesRequest) -> Option<String> {
+        let Some(name) = request.user() else {
+            return session.user.clone();
+        };
+        match self.user_naming {
+            UserNaming::Plain => Some(name.to_owned()),
+            UserNaming::Hash => hash_user(&GitUser {
+                name: Some(name.to_owned()),
+                email: None,
+            }),
+            UserNaming::Off => None,
+        }
+    }
+
     /// Resolves the project of a session, once. Gives up after [`MAX_SEARCHES`] requests: a client that does not name
     /// its directory in the first requests never does.
     fn locate(&self, session: &mut RecordedSession, exchange: &ObservedExchange) {
@@ -159,6 +174,7 @@ impl TurnObserver for Recorder {
             .get_or_create(&identity.session, Mutex::default, |_| true);
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
         self.locate(&mut session, exchange);
+        let user = self.user(&session, &exchange.request);
         let id = ExchangeId::fresh();
         let task = match &self.tasks {
             Some(tasks) => tasks.current_task(&identity.session),
@@ -184,7 +200,7 @@ impl TurnObserver for Recorder {
             agent_id: identity.agent.clone(),
             kind: identity.kind,
             project: session.project.clone(),
-            user: session.user.clone(),
+            user,
             model: model(exchange),
             started_at: exchange.request.received_at(),
             ended_at: exchange.ended_at,
