@@ -4,6 +4,7 @@ mod drift;
 mod memory;
 mod plans;
 mod route;
+mod token;
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
@@ -20,6 +21,7 @@ pub(crate) use route::{
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
+pub(crate) use token::{CreateArguments, TokenCommand};
 
 /// The help heading of the flags that every command accepts.
 const GLOBAL: &str = "Global options";
@@ -118,6 +120,11 @@ pub(crate) enum Command {
     },
     /// Route agents to other models: set up providers, check them, explain routes
     Route(RouteArguments),
+    /// Manage the tokens with which clients use a protected proxy
+    Token {
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
     /// External tools for agents: research, web search, second opinions, reviews; the same as `envoy`
     #[command(disable_help_flag = true)]
     Tools {

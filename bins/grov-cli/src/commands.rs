@@ -18,6 +18,7 @@ mod statusline;
 mod steps;
 mod store;
 mod switch;
+mod token;
 mod tools;
 mod usage;
 
@@ -46,6 +47,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Memory { command } => memory::run(&context()?, command),
         Command::Plans { command } => plans::run(common, context, &command),
         Command::Route(arguments) => route::run(&context()?, &arguments),
+        Command::Token { command } => token::run(&context()?, &command),
         Command::Tools { arguments } => tools::run(common, &arguments),
         Command::Off(arguments) => switch::run(&context()?, &arguments, false),
         Command::On(arguments) => switch::run(&context()?, &arguments, true),

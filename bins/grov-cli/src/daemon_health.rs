@@ -1,10 +1,11 @@
 //! Whether the daemon of a home answers.
 
 use grov_runtime::port::{Listener, connect, fetch_health, listener_at};
-use grov_runtime::{Home, Url, daemon};
+use grov_runtime::{Home, daemon};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
+use time::OffsetDateTime;
 
 /// The current state of a home's proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -12,6 +13,9 @@ pub(crate) struct ProxyView {
     pub(crate) running: bool,
     pub(crate) state: ProxyState,
     pub(crate) url: Option<String>,
+    /// The base URL for clients on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base_url: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) version: Option<String>,
     /// `None` for a daemon of an older version.
@@ -20,6 +24,9 @@ pub(crate) struct ProxyView {
     /// `None` for a daemon of an older version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) store: Option<LiveStore>,
+    /// `None` for a daemon of an older version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access: Option<LiveAccess>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -68,6 +75,54 @@ pub(crate) struct LiveStore {
     pub(crate) lost: u64,
 }
 
+/// Who can use a running daemon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveAccess {
+    /// Whether other machines can reach it.
+    pub(crate) reachable: bool,
+    /// Whether they can although TLS or tokens are missing.
+    pub(crate) insecure: bool,
+    pub(crate) tls: Option<LiveTls>,
+    pub(crate) tokens: Option<LiveTokens>,
+    /// Requests a minute.
+    pub(crate) rate_limit: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveTls {
+    pub(crate) fingerprint: String,
+    #[serde(with = "time::serde::rfc3339")]
+    pub(crate) not_after: OffsetDateTime,
+    pub(crate) self_signed: bool,
+    /// Why renewed files are not in use.
+    pub(crate) last_error: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveTokens {
+    pub(crate) active: usize,
+}
+
+impl LiveAccess {
+    /// Describes it on one line.
+    pub(crate) fn summary(&self) -> String {
+        let whom = match (self.reachable, self.insecure) {
+            (false, _) => "this machine only",
+            (true, false) => "other machines can reach it",
+            (true, true) => "insecure: other machines can reach it",
+        };
+        let tls = if self.tls.is_some() { "TLS" } else { "no TLS" };
+        let tokens = match &self.tokens {
+            Some(tokens) => format!("{} active token(s)", tokens.active),
+            None => "no tokens".to_owned(),
+        };
+        let limit = self
+            .rate_limit
+            .map(|limit| format!(", {limit} requests a minute"));
+        format!("{whom}; {tls}, {tokens}{}", limit.unwrap_or_default())
+    }
+}
+
 /// The judge of a running daemon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LiveJudge {
@@ -87,6 +142,7 @@ struct Health {
     pid: Option<u32>,
     judge: Option<LiveJudge>,
     store: Option<LiveStore>,
+    access: Option<LiveAccess>,
 }
 
 /// Queries the daemon that the home's record names. A record whose daemon does not answer, or that another daemon answers
@@ -94,7 +150,7 @@ struct Health {
 pub(crate) fn query(home: &Home) -> ProxyView {
     let record = daemon::read(home);
     if let Some(record) = &record
-        && let Some(health) = health(&record.url)
+        && let Some(health) = health(record)
         && health.status == "ok"
         && health.pid.is_none_or(|pid| pid == record.pid)
     {
@@ -102,10 +158,12 @@ pub(crate) fn query(home: &Home) -> ProxyView {
             running: true,
             state: ProxyState::Running,
             url: Some(record.url.clone()),
+            base_url: Some(record.base_url()),
             pid: Some(record.pid),
             version: health.version.or_else(|| Some(record.version.clone())),
             judge: health.judge,
             store: health.store,
+            access: health.access,
         };
     }
     if !daemon::is_running(home) {
@@ -139,13 +197,9 @@ pub(crate) fn port_taken_by(address: SocketAddr) -> Option<String> {
     }
 }
 
-fn health(url: &str) -> Option<Health> {
-    let url = Url::parse(url).ok()?;
-    if !url.is_loopback() || url.is_secure() {
-        return None;
-    }
-    let address = (url.host(), url.port()).to_socket_addrs().ok()?.next()?;
-    fetch_health(connect(address).ok()?)
+/// A daemon with TLS answers programs of this machine in plain HTTP.
+fn health(record: &daemon::Record) -> Option<Health> {
+    fetch_health(connect(record.local_address()?).ok()?)
 }
 
 #[cfg(test)]
@@ -186,6 +240,8 @@ mod tests {
             running: true,
             state: ProxyState::Running,
             store: None,
+            access: None,
+            base_url: Some(url.clone()),
             url: Some(url.clone()),
             pid: Some(7),
             version: Some("1.0.0".into()),

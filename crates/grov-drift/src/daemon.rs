@@ -24,7 +24,7 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
             "grov-proxyd (process {pid}) is stopped, so this client gets no response. Resume it with `kill -CONT {pid}`."
         )));
     }
-    let hooked = |port| SocketAddr::new(settings.proxy().host, port);
+    let hooked = |port| SocketAddr::new(settings.proxy().local_host(), port);
     // A home has only one daemon.
     let Some(proxy) = proxy_address(context, &settings).or(context.daemon_port.map(hooked)) else {
         return Ok(());
@@ -112,16 +112,19 @@ pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> O
         .environment
         .get("ANTHROPIC_BASE_URL")
         .and_then(OsStr::to_str)?;
-    let url = Url::parse(url)
-        .ok()
-        .filter(|url| url.is_loopback() && !url.is_secure())?;
+    let base_url = url.trim_end_matches('/');
+    let url = Url::parse(base_url).ok()?;
     let configured = settings.proxy();
-    let is_last = || {
-        let last = daemon::read(context.home).and_then(|record| Url::parse(&record.url).ok());
-        last.is_some_and(|last| last.port() == url.port())
+    let last = || daemon::read(context.home);
+    let is_own = match url.is_loopback() {
+        true => {
+            let port = |record: daemon::Record| Some(Url::parse(&record.url).ok()?.port());
+            url.port() == configured.port || last().and_then(port) == Some(url.port())
+        }
+        // With TLS, a name of the certificate may be the only host that clients accept.
+        false => url.is_secure() && last().is_some_and(|record| record.base_url.as_deref() == Some(base_url)),
     };
-    let is_own = url.port() == configured.port || is_last();
-    is_own.then(|| SocketAddr::new(configured.host, url.port()))
+    is_own.then(|| SocketAddr::new(configured.local_host(), url.port()))
 }
 
 #[cfg(test)]

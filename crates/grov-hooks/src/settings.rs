@@ -24,7 +24,7 @@ mod unregister;
 mod tests;
 
 pub use change::Change;
-pub use environment::{Route, RoutedEnvironment, loopback_exceptions, route};
+pub use environment::{Route, RoutedEnvironment, loopback_exceptions, route, token_of, user_token};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;
 pub use hook::{

@@ -1,5 +1,6 @@
 //! `grov doctor`: checks the installation, and for each problem says what it means and how to fix it.
 
+mod access;
 mod client;
 mod embedding;
 mod home;

@@ -40,7 +40,9 @@ pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
     let configured = context.settings.proxy();
     let answer = Answer {
         port_taken_by: match proxy.state {
-            ProxyState::NotRunning => port_taken_by(SocketAddr::new(configured.host, configured.port)),
+            ProxyState::NotRunning => {
+                port_taken_by(SocketAddr::new(configured.local_host(), configured.port))
+            }
             ProxyState::Running | ProxyState::NotAnswering => None,
         },
         proxy,
@@ -55,6 +57,20 @@ fn text(answer: &Answer, style: Style) -> String {
     if let Some(store) = answer.proxy.store.as_ref().filter(|store| !store.ok) {
         let error = store.last_error.as_deref().unwrap_or("some records were lost");
         text.push_str(&format!("store: {}\n", style.red(&one_line(error))));
+    }
+    if let Some(access) = &answer.proxy.access
+        && (access.reachable
+            || access.tls.is_some()
+            || access.tokens.is_some()
+            || access.rate_limit.is_some())
+    {
+        let summary = access.summary();
+        let summary = if access.insecure {
+            style.red(&summary)
+        } else {
+            summary
+        };
+        text.push_str(&format!("access: {summary}\n"));
     }
     text.push_str(&format!("judge: {}\n", answer.judge.text(style)));
     let reason = answer

@@ -4,6 +4,7 @@ mod gateway;
 mod http_hooks;
 mod init;
 mod unregister;
+mod user_token;
 
 use crate::failure::Failure;
 use crate::output::Style;
@@ -11,7 +12,7 @@ use crate::table::one_line;
 use grov_hooks::settings::{Plan, SettingsError, masked, user_folder};
 use grov_runtime::Environment;
 pub(crate) use http_hooks::others_can_read;
-pub(crate) use init::run as init;
+pub(crate) use init::{configured_base_url, run as init};
 use serde::Serialize;
 use similar::TextDiff;
 use std::path::PathBuf;

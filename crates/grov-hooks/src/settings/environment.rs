@@ -4,11 +4,13 @@ use super::change::Change;
 use super::error::SyntaxError;
 use super::scan::Document;
 use crate::json;
+use grov_redact::Secret;
 
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
 const TOOL_SEARCH: &str = "ENABLE_TOOL_SEARCH";
 const PROJECT_HEADER: &str = "x-grov-project";
+const USER_TOKEN_HEADER: &str = "x-grov-token";
 /// Each makes the client use an HTTP proxy, also for requests to this machine.
 const PROXIES: [&str; 6] = [
     "HTTPS_PROXY",
@@ -28,6 +30,8 @@ pub struct Route<'a> {
     pub url: &'a str,
     /// The project's directory, if the settings file belongs to one project on one machine.
     pub project: Option<&'a str>,
+    /// The token that the proxy asks for.
+    pub token: Option<&'a Secret>,
 }
 
 /// The result of [`route`].
@@ -73,18 +77,45 @@ pub fn route(
 
     routed.environment.extend(variables.exceptions());
 
-    if let Some(project) = route.project {
-        match (
-            variables.in_file(CUSTOM_HEADERS),
-            (variables.process)(CUSTOM_HEADERS),
-        ) {
-            // Do not copy headers of the process to the file: they may contain credentials.
-            (None, Some(_)) => {}
-            _ if !project.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => {}
-            (headers, _) => routed.set(CUSTOM_HEADERS, &with_header(headers.as_deref(), project)),
-        }
+    let is_printable = |value: &&str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    let wanted = [
+        (PROJECT_HEADER, route.project.filter(is_printable)),
+        (USER_TOKEN_HEADER, route.token.map(Secret::expose)),
+    ];
+    let wanted: Vec<(&str, &str)> = wanted
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect();
+    match (
+        variables.in_file(CUSTOM_HEADERS),
+        (variables.process)(CUSTOM_HEADERS),
+    ) {
+        _ if wanted.is_empty() => {}
+        // Do not copy headers of the process to the file: they may contain credentials.
+        (None, Some(_)) if route.token.is_none() => {}
+        (None, Some(_)) => routed.notes.push(format!(
+            "{CUSTOM_HEADERS} is set in the environment and is not changed, so the proxy would refuse requests; \
+             add the line \"{USER_TOKEN_HEADER}: TOKEN\" to it, with a token of `grov token create NAME`"
+        )),
+        (headers, _) => routed.set(CUSTOM_HEADERS, &with_headers(headers.as_deref(), &wanted)),
     }
     Ok(routed)
+}
+
+/// Returns the token that a settings file makes the client send to the proxy.
+///
+/// # Errors
+/// The text is not valid JSON.
+pub fn user_token(text: &str) -> Result<Option<Secret>, SyntaxError> {
+    let headers = Variables::read(text, |_| None)?.in_file(CUSTOM_HEADERS);
+    Ok(token_of(&headers.unwrap_or_default()))
+}
+
+/// Returns the token in a value of `ANTHROPIC_CUSTOM_HEADERS`.
+pub fn token_of(headers: &str) -> Option<Secret> {
+    let mut lines = headers.lines().filter_map(|line| line.split_once(':'));
+    let (_, token) = lines.find(|(name, _)| name.trim().eq_ignore_ascii_case(USER_TOKEN_HEADER))?;
+    Some(Secret::new(token.trim()))
 }
 
 /// Returns the `NO_PROXY` variables to set so that the client reaches this machine directly; none if it uses no HTTP proxy.
@@ -190,14 +221,15 @@ fn with_loopback(hosts: &str) -> String {
     result
 }
 
-/// Adds the project header, and removes earlier ones.
-fn with_header(headers: Option<&str>, project: &str) -> String {
+/// Adds headers, and removes earlier ones of the same names.
+fn with_headers(headers: Option<&str>, wanted: &[(&str, &str)]) -> String {
     let others = headers.unwrap_or_default().lines().filter(|line| {
-        let name = line.split(':').next().unwrap_or_default();
-        !name.trim().eq_ignore_ascii_case(PROJECT_HEADER) && !line.trim().is_empty()
+        let name = line.split(':').next().unwrap_or_default().trim();
+        let is_wanted = wanted.iter().any(|(wanted, _)| wanted.eq_ignore_ascii_case(name));
+        !is_wanted && !line.trim().is_empty()
     });
     let mut lines: Vec<String> = others.map(str::to_owned).collect();
-    lines.push(format!("{PROJECT_HEADER}: {project}"));
+    lines.extend(wanted.iter().map(|(name, value)| format!("{name}: {value}")));
     lines.join("\n")
 }
 
@@ -213,7 +245,17 @@ mod tests {
             let found = process.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        route(file, find, &[], Route { url: URL, project }).unwrap()
+        route(
+            file,
+            find,
+            &[],
+            Route {
+                url: URL,
+                project,
+                token: None,
+            },
+        )
+        .unwrap()
     }
 
     fn value<'r>(routed: &'r RoutedEnvironment, name: &str) -> Option<&'r str> {
@@ -255,6 +297,7 @@ mod tests {
         let to = Route {
             url: URL,
             project: None,
+            token: None,
         };
         let routed = route(&earlier.text, |_| None, &earlier.changes, to).unwrap();
         assert_eq!(routed.gateway, None);
@@ -293,6 +336,31 @@ mod tests {
         let routed = routed(r#"{"env": {"ENABLE_TOOL_SEARCH": "false"}}"#, &[], None);
         assert_eq!(value(&routed, TOOL_SEARCH), None);
         assert!(routed.notes[0].contains(TOOL_SEARCH), "{:?}", routed.notes);
+    }
+
+    #[test]
+    fn the_token_is_added_to_other_headers_and_found_again() {
+        let token = Secret::new("grov_2");
+        let to = Route {
+            url: URL,
+            project: Some("/p"),
+            token: Some(&token),
+        };
+        let file = r#"{"env": {"ANTHROPIC_CUSTOM_HEADERS": "X-Grov-Token: grov_1\nA: b"}}"#;
+        assert_eq!(user_token(file).unwrap(), Some(Secret::new("grov_1")));
+        let routed = route(file, |_| None, &[], to).unwrap();
+        let headers = value(&routed, CUSTOM_HEADERS).unwrap();
+        assert_eq!(headers, "A: b\nx-grov-project: /p\nx-grov-token: grov_2");
+        assert_eq!(token_of(headers), Some(token.clone()));
+        assert_eq!(user_token("{}").unwrap(), None);
+        let of_process = |name: &str| (name == CUSTOM_HEADERS).then(|| "B: c".to_owned());
+        let routed = route("", of_process, &[], to).unwrap();
+        assert_eq!(value(&routed, CUSTOM_HEADERS), None);
+        assert!(
+            routed.notes[0].contains("x-grov-token: TOKEN"),
+            "{:?}",
+            routed.notes
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The proxy, and whether the client's requests reach it.
 
 use super::client::ClientSettings;
-use super::{Check, Remedy, http_hooks};
+use super::{Check, Remedy, access, http_hooks};
+use crate::commands::registration::configured_base_url;
 use crate::context::Context;
 use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
 use grov_hooks::settings::{Route, route};
@@ -16,13 +17,13 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     let variables = client.environment();
     let has_http_hooks = http_hooks::are_registered(client);
     let settings = context.settings.proxy();
-    let configured = SocketAddr::new(settings.host, settings.port);
-    let listener = match (&daemon.url, daemon.running) {
+    let configured = SocketAddr::new(settings.local_host(), settings.port);
+    let listener = match (&daemon.base_url, daemon.running) {
         (Some(url), true) => url.clone(),
-        _ => format!("http://{configured}"),
+        _ => configured_base_url(context),
     };
     let base_url = variables.get("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty());
-    let uses_proxy = base_url.is_some_and(|url| is_same_port(url, &listener));
+    let uses_proxy = base_url.is_some_and(|url| is_same_listener(url, &listener));
 
     let mut checks = vec![if daemon.running {
         Check::ok(PROXY, format!("running at {listener}"))
@@ -44,7 +45,14 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
         None => "the API directly".to_owned(),
     };
     let evidence = format!("the client sends its requests to {target}");
-    if uses_proxy {
+    if uses_proxy && has_other_scheme(base_url.map_or("", String::as_str), &listener) {
+        let check = Check::fail(
+            BASE_URL,
+            format!("{evidence}, but the proxy's address is {listener}"),
+        );
+        let check = check.consequence("The proxy cannot answer the client's requests.");
+        checks.push(check.fix("grov init --proxy"));
+    } else if uses_proxy {
         checks.push(Check::ok(BASE_URL, evidence));
         checks.extend(environment(&variables, &listener));
     } else if daemon.running && !has_http_hooks {
@@ -54,6 +62,7 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     } else {
         checks.push(Check::ok(BASE_URL, evidence));
     }
+    checks.extend(access::checks(context, daemon, uses_proxy.then_some(&variables)));
     checks
 }
 
@@ -91,6 +100,7 @@ fn environment(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Chec
     let to = Route {
         url: listener,
         project: None,
+        token: None,
     };
     // An empty file cannot be malformed.
     let wanted = route("", |name| variables.get(name).cloned(), &[], to).unwrap_or_default();
@@ -116,11 +126,19 @@ fn environment(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Chec
     vec![tool_search, loopback]
 }
 
-fn is_same_port(one: &str, other: &str) -> bool {
+fn is_same_listener(one: &str, other: &str) -> bool {
     match (Url::parse(one), Url::parse(other)) {
         (Ok(one), Ok(other)) => {
-            one.is_loopback() && other.is_loopback() && one.port() == other.port() && !one.is_secure()
+            let is_same_host = one.is_loopback() && other.is_loopback() || one.host() == other.host();
+            is_same_host && one.port() == other.port()
         }
+        _ => false,
+    }
+}
+
+fn has_other_scheme(one: &str, other: &str) -> bool {
+    match (Url::parse(one), Url::parse(other)) {
+        (Ok(one), Ok(other)) => one.is_secure() != other.is_secure(),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! `grov init`
 
 use super::http_hooks::{Daemon, warn_of_readers};
-use super::{FileAnswer, client_folder, gateway};
+use super::{FileAnswer, client_folder, gateway, user_token};
 use crate::arguments::{InitArguments, InitScope};
 use crate::context::Context;
 use crate::daemon_health;
@@ -14,7 +14,9 @@ use grov_hooks::settings::{
     Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, inspect,
     loopback_exceptions, route, settings_path, shell_word,
 };
-use grov_runtime::{Environment, without_credentials};
+use grov_redact::Secret;
+use grov_runtime::{Environment, TlsSource, Url, without_credentials};
+use grov_serve::read_facts;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -52,6 +54,8 @@ struct Init<'a> {
     program: String,
     /// Where the proxy listens, with `--proxy`.
     proxy: Option<String>,
+    /// Whether it asks for a token.
+    asks_for_token: bool,
     /// The daemon for hooks, with `--http`.
     daemon: Option<Daemon>,
 }
@@ -63,9 +67,10 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         .top()
         .ok_or_else(|| Failure::usage("--project must name a directory that exists"))?;
     let listener = match arguments.proxy || arguments.http {
-        true => Some(listener(context)?),
+        true => Some(Listener::of(context)?),
         false => None,
     };
+    let is_self_signed = listener.as_ref().is_some_and(|listener| listener.is_self_signed);
     let home = context.home.root().to_owned();
     let mut registry = if dry_run {
         Registry::read(&home)?
@@ -74,7 +79,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         Registry::open(&home)?
     };
     let daemon = match listener.as_ref().filter(|_| arguments.http) {
-        Some(url) => {
+        Some(Listener { local_url: url, .. }) => {
             let fails_closed = context.settings.guard().fails_closed;
             Some(Daemon::at(url, &context.home, fails_closed, dry_run)?)
         }
@@ -85,7 +90,10 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         client_folder: client_folder(&environment)?,
         project,
         program: program(&environment),
-        proxy: listener.filter(|_| arguments.proxy),
+        asks_for_token: listener.as_ref().is_some_and(|listener| listener.asks_for_token),
+        proxy: listener
+            .filter(|_| arguments.proxy)
+            .map(|listener| listener.base_url),
         daemon,
         context,
         environment,
@@ -93,9 +101,12 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
 
     let mut plans = Vec::new();
     let mut gateway = None;
+    let mut holds_token = false;
     for target in init.targets()? {
         let file = SettingsFile::read(&target.path)?;
-        let wanted = init.wanted(target, &file, &registry, &mut gateway)?;
+        let token = init.token(&target, &file)?;
+        holds_token |= token.is_some();
+        let wanted = init.wanted(target, &file, &registry, token.as_ref(), &mut gateway)?;
         plans.push(registry.plan_registration(file, &wanted)?);
     }
     if let Some(gateway) = &gateway
@@ -112,7 +123,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         if !dry_run {
             let done = registry.apply(plan)?;
             answer.backup = done.backup.map(|path| path.to_string_lossy().into_owned());
-            if init.daemon.is_some() {
+            if init.daemon.is_some() || holds_token {
                 warn_of_readers(&SettingsFile::read(plan.path())?);
             }
         }
@@ -129,6 +140,9 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     context.answer(answer, text)?;
     if is_changed && !dry_run {
         note!("running sessions keep their old settings; `grov unregister` reverts the changes");
+    }
+    if arguments.proxy && is_self_signed {
+        explain_certificate(context);
     }
     Ok(ExitStatus::Success)
 }
@@ -190,12 +204,22 @@ impl Init<'_> {
         Ok(())
     }
 
+    /// The token for the client of a file, if the proxy asks for one.
+    fn token(&self, target: &Target, file: &SettingsFile) -> Result<Option<Secret>, Failure> {
+        if self.proxy.is_none() || !self.asks_for_token || target.scope == Scope::Project {
+            return Ok(None);
+        }
+        let user = self.environment.get("USER").and_then(|user| user.to_str());
+        user_token::find_or_create(&self.context.home, file, user, self.arguments.dry_run).map(Some)
+    }
+
     /// The entries to register in a file. Sets `gateway` if the client uses one.
     fn wanted(
         &self,
         target: Target,
         file: &SettingsFile,
         registry: &Registry,
+        token: Option<&Secret>,
         gateway: &mut Option<String>,
     ) -> Result<Registration, SettingsError> {
         let mut wanted = Registration {
@@ -213,7 +237,7 @@ impl Init<'_> {
         let variable = |name: &str| self.environment.get(name)?.to_str().map(str::to_owned);
         let malformed = |error| file.malformed(error);
         if let Some(url) = &self.proxy {
-            let to = Route { url, project };
+            let to = Route { url, project, token };
             let routed = route(file.text(), variable, registry.changes(file), to).map_err(malformed)?;
             for message in &routed.notes {
                 note!("{message}");
@@ -284,28 +308,79 @@ fn program(environment: &Environment) -> String {
     shell_word(&found.unwrap_or(own).to_string_lossy())
 }
 
-/// The URL where the proxy listens, or will listen.
-fn listener(context: &Context) -> Result<String, Failure> {
-    let daemon = daemon_health::query(&context.home);
-    if let (Some(url), true) = (&daemon.url, daemon.running) {
-        return Ok(url.clone());
-    }
-    let settings = context.settings.proxy();
-    if settings.port == 0 {
-        let message = "proxy.port is 0, so the proxy's port is not known yet";
-        let hint = "set proxy.port, or start the proxy first: grov proxy --detach";
-        return Err(Failure::error("proxy", message).hint(hint));
-    }
-    match daemon.not_answering() {
-        Some((problem, fix)) => note!("{problem}: {fix}"),
-        None => {
-            note!("grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`")
+/// Where the proxy listens, or will listen.
+struct Listener {
+    /// The base URL for the client.
+    base_url: String,
+    /// The URL for hooks. A daemon with TLS accepts hooks of this machine in plain HTTP.
+    local_url: String,
+    asks_for_token: bool,
+    is_self_signed: bool,
+}
+
+impl Listener {
+    fn of(context: &Context) -> Result<Self, Failure> {
+        let daemon = daemon_health::query(&context.home);
+        let settings = context.settings.proxy();
+        let local = |port| format!("http://{}", SocketAddr::new(settings.local_host(), port));
+        if let (Some(base_url), true) = (&daemon.base_url, daemon.running) {
+            let port = Url::parse(base_url).map_or(settings.port, |url| url.port());
+            // The daemon may have been started with other settings.
+            let access = daemon.access.clone();
+            let record = grov_runtime::daemon::read(&context.home);
+            let address = record.and_then(|record| record.local_address());
+            return Ok(Self {
+                base_url: base_url.clone(),
+                local_url: address.map_or_else(|| local(port), |address| format!("http://{address}")),
+                asks_for_token: access.as_ref().is_some_and(|access| access.tokens.is_some()),
+                is_self_signed: access
+                    .and_then(|access| access.tls)
+                    .is_some_and(|tls| tls.self_signed),
+            });
         }
+        if settings.port == 0 {
+            let message = "proxy.port is 0, so the proxy's port is not known yet";
+            let hint = "set proxy.port, or start the proxy first: grov proxy --detach";
+            return Err(Failure::error("proxy", message).hint(hint));
+        }
+        match daemon.not_answering() {
+            Some((problem, fix)) => note!("{problem}: {fix}"),
+            None => {
+                note!(
+                    "grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`"
+                )
+            }
+        }
+        Ok(Self {
+            base_url: configured_base_url(context),
+            local_url: local(settings.port),
+            asks_for_token: settings.enable_auth,
+            is_self_signed: settings.tls() == Some(TlsSource::SelfSigned),
+        })
     }
-    Ok(format!(
-        "http://{}",
-        SocketAddr::new(settings.host, settings.port)
-    ))
+}
+
+/// The base URL of a proxy with these settings.
+pub(crate) fn configured_base_url(context: &Context) -> String {
+    let settings = context.settings.proxy();
+    let address = SocketAddr::new(settings.local_host(), settings.port);
+    match settings.tls() {
+        None => format!("http://{address}"),
+        // It covers its own address.
+        Some(TlsSource::SelfSigned) => format!("https://{address}"),
+        Some(TlsSource::Files(files)) => match read_facts(&files.certificates) {
+            Ok(facts) => format!("https://{}:{}", facts.host_for(settings.host), settings.port),
+            Err(_) => format!("https://{address}"),
+        },
+    }
+}
+
+/// Says how the client comes to trust a certificate that the proxy made.
+fn explain_certificate(context: &Context) {
+    note!(
+        "the proxy's certificate is self-signed: start the client with NODE_EXTRA_CA_CERTS={}",
+        context.home.own_certificate().display()
+    );
 }
 
 fn text(answer: &Answer, style: Style) -> String {

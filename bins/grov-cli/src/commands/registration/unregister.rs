@@ -1,6 +1,6 @@
 //! `grov unregister`, `grov uninstall`
 
-use super::{FileAnswer, client_folder, gateway};
+use super::{FileAnswer, client_folder, gateway, user_token};
 use crate::arguments::UnregisterArguments;
 use crate::commands::plans::off_everywhere;
 use crate::context::Context;
@@ -24,6 +24,8 @@ struct Answer {
     files: Vec<FileAnswer>,
     /// The token file of hooks over HTTP, if it was or would be removed.
     token: Option<String>,
+    /// The tokens for the proxy that were or would be revoked.
+    revoked: Vec<String>,
     /// The projects for which `grov uninstall` switched plans off, or would.
     plans: Vec<String>,
     /// The process id of the daemon that `grov uninstall` stopped.
@@ -87,12 +89,14 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
         }
     }
     let mut files = Vec::new();
+    let mut revoked = Vec::new();
     for plan in &plans {
         let mut file = FileAnswer::of(plan, dry_run);
         file.removed = match dry_run {
             true => registry.removes_file(plan),
             false => registry.apply(plan)?.removed,
         };
+        revoked.extend(user_token::revoke(&context.home, plan.path(), dry_run)?);
         files.push(file);
     }
     if !dry_run && gateway::remove(&context.home)? {
@@ -105,6 +109,7 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
             true => None,
             false => remove_token(&context.home, dry_run)?,
         },
+        revoked,
         plans: Vec::new(),
         stopped: None,
     })
@@ -154,6 +159,13 @@ fn text(answer: &Answer, style: Style) -> String {
             false => "removed",
         };
         text.push_str(&format!("{} {verb}\n", style.bold(&one_line(token))));
+    }
+    for name in &answer.revoked {
+        let verb = match answer.dry_run {
+            true => "would be revoked",
+            false => "revoked",
+        };
+        text.push_str(&format!("token {} {verb}\n", style.bold(name)));
     }
     for project in &answer.plans {
         let verb = match answer.dry_run {

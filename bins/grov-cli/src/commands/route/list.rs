@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::output::{Outcome, Style};
 use crate::table::Table;
 use grov_llm::ProviderClient;
+use grov_redact::Secret;
 use grov_route::{ProviderApi, Target};
+use grov_runtime::{daemon, port};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -96,11 +98,14 @@ fn api_name(api: ProviderApi) -> &'static str {
 
 /// The daemon's routes by label; empty if none answers.
 fn live_routes(context: &Context) -> HashMap<String, LiveRoute> {
-    let Some(url) = daemon_health::query(&context.home).url else {
+    let address = daemon::read(&context.home).and_then(|record| record.local_address());
+    let Some(address) = address.filter(|_| daemon_health::query(&context.home).running) else {
         return HashMap::new();
     };
+    let url = format!("http://{address}");
+    let is_local = [(port::LOCAL_HEADER, Secret::new("1"))];
     let fetched = block_on(async {
-        let client = ProviderClient::new(&url, &[], DAEMON_TIMEOUT).await;
+        let client = ProviderClient::new(&url, &is_local, DAEMON_TIMEOUT).await;
         let response = client
             .map_err(failure)?
             .get("/_grov/routes")
