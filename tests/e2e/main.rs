@@ -6,6 +6,7 @@
     reason = "a test binary has no readers of its interface"
 )]
 
+mod access;
 mod agent;
 mod command_line;
 mod consent;

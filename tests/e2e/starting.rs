@@ -95,29 +95,7 @@ fn a_second_daemon_on_the_same_home_is_refused() -> Result<()> {
 }
 
 #[test]
-fn unsupported_settings_are_refused() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    for name in [
-        "ENABLE_AUTH",
-        "ENABLE_RATE_LIMIT",
-        "ENABLE_TLS",
-        "GROV_ENABLE_TLS",
-    ] {
-        let ended = Daemon::on(&folder.path().join("grov"), NOWHERE)
-            .env(name, "true")
-            .refuse()?;
-        assert_eq!(ended.code(), Some(BAD_USAGE), "{name}: {}", ended.stderr);
-        assert!(ended.stderr.contains(name), "{name}: {}", ended.stderr);
-    }
-    let allowed = Daemon::on(&folder.path().join("grov"), NOWHERE)
-        .env("ENABLE_TLS", "false")
-        .start()?;
-    assert_eq!(allowed.stop()?.code(), Some(0));
-    Ok(())
-}
-
-#[test]
-fn the_daemon_listens_only_on_loopback_addresses() -> Result<()> {
+fn the_daemon_listens_on_loopback_addresses_unless_it_is_protected() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let flag = Daemon::on(&home, NOWHERE).arg("--host").arg("0.0.0.0").refuse()?;
