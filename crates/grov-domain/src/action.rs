@@ -93,6 +93,42 @@ impl EffectKind {
     }
 }
 
+/// How an action ended that did not succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// The tool reported an error.
+    Failed,
+    /// The user, a hook or a permission rule refused it.
+    Denied,
+    /// The user interrupted it.
+    Stopped,
+}
+
+named!(StepOutcome { Failed => "failed", Denied => "denied", Stopped => "stopped" });
+
+/// Beginnings of the result of a call that the client's permission rules refused.
+const NOT_PERMITTED: &[&str] = &["Permission to use ", "This command requires approval"];
+
+/// Texts in the result of a call that the user interrupted.
+const INTERRUPTED: &[&str] = &["[Request interrupted by user", "Interrupted by user"];
+
+impl StepOutcome {
+    /// Classifies the result of a call that did not succeed by what the client writes into it.
+    pub fn of_failure(output: &str) -> Self {
+        let output = output.trim_start();
+        let contains = |words: &&str| output.contains(*words);
+        if INTERRUPTED.iter().any(contains) {
+            Self::Stopped
+        } else if REFUSED.iter().any(contains) || NOT_PERMITTED.iter().any(|words| output.starts_with(words))
+        {
+            Self::Denied
+        } else {
+            Self::Failed
+        }
+    }
+}
+
 /// Texts in the result of a call that the user or a hook refused. The result may be cut off.
 const REFUSED: &[&str] = &[
     "The tool use was rejected",
@@ -267,6 +303,23 @@ mod tests {
     fn an_install_counts_as_a_change() {
         assert!(EffectKind::Install.is_change() && !EffectKind::Install.changes_files());
         assert!(command(EffectKind::Install, None, "").has_changed());
+    }
+
+    #[test]
+    fn results_of_refused_and_interrupted_calls_are_told_from_failures() {
+        for (output, expected) in [
+            ("Exit code 1\nno such file", StepOutcome::Failed),
+            ("", StepOutcome::Failed),
+            ("error: permission to use it was lost", StepOutcome::Failed),
+            (
+                "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …",
+                StepOutcome::Denied,
+            ),
+            ("Permission to use Bash has been denied.", StepOutcome::Denied),
+            ("[Request interrupted by user for tool use]", StepOutcome::Stopped),
+        ] {
+            assert_eq!(StepOutcome::of_failure(output), expected, "{output}");
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, SessionId, StepId, StepVerdict,
+    Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, SessionId, StepId, StepOutcome,
+    StepVerdict,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -81,6 +82,20 @@ impl ExchangeKind {
         }
     }
 
+    /// Returns the kind that is stored under this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        const ALL: [ExchangeKind; 7] = [
+            ExchangeKind::Main,
+            ExchangeKind::Subagent,
+            ExchangeKind::Side(SideRequest::Title),
+            ExchangeKind::Side(SideRequest::Suggestion),
+            ExchangeKind::Side(SideRequest::Compaction),
+            ExchangeKind::Side(SideRequest::WebTool),
+            ExchangeKind::Side(SideRequest::Other),
+        ];
+        ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Whether it belongs to the main conversation or a subagent.
     pub fn is_turn(self) -> bool {
         matches!(self, Self::Main | Self::Subagent)
@@ -135,6 +150,15 @@ pub struct Step {
     pub verdict: Option<StepVerdict>,
 }
 
+/// The result of an earlier action that did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepResult {
+    /// The tool call.
+    pub tool_use_id: String,
+    /// How it ended.
+    pub outcome: StepOutcome,
+}
+
 /// A request and its response, to be stored. Recording the same exchange twice changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangeRecord {
@@ -162,6 +186,9 @@ pub struct ExchangeRecord {
     pub prompts: Vec<Prompt>,
     /// The actions of the response, and actions of an earlier interrupted response that ran.
     pub steps: Vec<Step>,
+    /// The results of earlier actions that did not succeed.
+    #[serde(default)]
+    pub failures: Vec<StepResult>,
     /// Token counts.
     pub usage: TokenUsage,
     /// The response's `stop_reason`.

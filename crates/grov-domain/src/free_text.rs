@@ -40,8 +40,8 @@ free_text! {
     ExchangeRecord {
         texts: [project, user, prompts, steps, drift],
         others: [
-            id, session_id, client_session_id, agent_id, kind, model, started_at, ended_at, usage, stop_reason,
-            outcome,
+            id, session_id, client_session_id, agent_id, kind, model, started_at, ended_at, failures, usage,
+            stop_reason, outcome,
         ]
     }
     Project { texts: [remote], others: [path] }
@@ -139,7 +139,7 @@ free_text! {
         json: [engine_state],
         others: [
             client_session_id, project_path, read_to, is_unchecked, drift_score, escalation, prompts, actions,
-            memories_injected, started_at, updated_at, ended_at, forgotten_at, revision,
+            memories_injected, started_at, updated_at, turn_ended_at, ended_at, forgotten_at, revision,
         ]
     }
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }

@@ -5,8 +5,8 @@
 
 use crate::macros::named;
 use crate::{
-    ActionSketch, AgentId, ClientSessionId, CorrectionLevel, Finding, GoalContract, RecoveryStep, StepId,
-    StoreError,
+    ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftType, Effect, ExchangeId, Finding,
+    GoalContract, OFF_GOAL_BELOW, RecoveryStep, StepId, StepOutcome, StepRow, StoreError,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -48,6 +48,8 @@ pub struct HookSession {
     pub started_at: OffsetDateTime,
     /// Time of the newest hook.
     pub updated_at: OffsetDateTime,
+    /// Time when the newest turn ended; `None` while it runs.
+    pub turn_ended_at: Option<OffsetDateTime>,
     /// Time when the client reported the end; `None` while the session continues or was resumed.
     pub ended_at: Option<OffsetDateTime>,
     /// Until when its texts are forgotten. Set by the store; not written with the session.
@@ -81,6 +83,7 @@ impl HookSession {
             memories_injected: 0,
             started_at: at,
             updated_at: at,
+            turn_ended_at: None,
             ended_at: None,
             forgotten_at: None,
             revision: 0,
@@ -121,6 +124,49 @@ pub struct HookStep {
     pub findings: Vec<Finding>,
     /// The time.
     pub timestamp: OffsetDateTime,
+}
+
+impl HookStep {
+    /// Returns the action in the form of a step of the proxy path, in the session's first task.
+    pub fn into_row(self, session: &ClientSessionId) -> StepRow {
+        let is_off = self.score.is_some_and(|score| score < OFF_GOAL_BELOW);
+        let output = self.action.output.as_deref().unwrap_or_default();
+        let has_failed = self.action.failed == Some(true);
+        StepRow {
+            id: self.id,
+            session_id: session.first_task(),
+            // Transcripts do not contain exchanges.
+            exchange_id: ExchangeId::new(""),
+            agent_id: self.agent_id,
+            tool: self.tool,
+            tool_use_id: self.tool_use_id,
+            action_type: self.action.action_type,
+            outcome: has_failed.then(|| StepOutcome::of_failure(output)),
+            files: self.action.files,
+            folders: Vec::new(),
+            command: self.action.command,
+            effects: self
+                .action
+                .effects
+                .into_iter()
+                .map(|kind| Effect {
+                    kind,
+                    paths: Vec::new(),
+                })
+                .collect(),
+            reasoning: self.action.reasoning,
+            drift_score: self.score,
+            drift_type: self
+                .score
+                .map(|score| DriftType::of_score(score).as_str().to_owned()),
+            is_key_decision: false,
+            is_validated: !is_off,
+            correction_given: None,
+            correction_level: None,
+            keywords: Vec::new(),
+            timestamp: self.timestamp,
+        }
+    }
 }
 
 /// The result of an action that an earlier hook stored.

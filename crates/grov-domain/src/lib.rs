@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod activity;
 mod chat_model;
 mod client_dialect;
 mod clock;
@@ -37,7 +38,11 @@ mod transition;
 mod word_list;
 mod words;
 
-pub use action::{Action, ActionType, Effect, EffectKind};
+pub use action::{Action, ActionType, Effect, EffectKind, StepOutcome};
+pub use activity::{
+    ActivityStore, Change, ChangeCursor, ChangeKind, ExchangeUsage, KnownSession, SessionActivity,
+    UsageFilter,
+};
 pub use chat_model::{ChatCompletion, ChatError, ChatMessage, ChatModel, ChatPrompt, ChatRole};
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
@@ -51,7 +56,9 @@ pub use drift::{
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, MAX_TEXTS, Unembedded,
 };
-pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
+pub use exchange::{
+    ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, StepResult, TokenUsage,
+};
 pub use function_words::{is_function_word, is_stop_word};
 pub use goal::prompt_of_goal;
 pub use grov_redact::{

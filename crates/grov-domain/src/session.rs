@@ -3,7 +3,7 @@
 use crate::macros::named;
 use crate::{
     ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, Intent, SessionId, StepId,
-    TokenUsage,
+    StepOutcome, TokenUsage,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use time::OffsetDateTime;
@@ -213,6 +213,8 @@ pub struct StepRow {
     pub drift_score: Option<u8>,
     /// `none`, `minor`, `major` or `critical`.
     pub drift_type: Option<String>,
+    /// How the action ended; `None` if it succeeded or its result is unknown.
+    pub outcome: Option<StepOutcome>,
     /// Whether the action carries a decision.
     pub is_key_decision: bool,
     /// Whether the step was not judged off goal.

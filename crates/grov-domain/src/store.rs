@@ -4,9 +4,9 @@
 //! what was stored.
 
 use crate::{
-    ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore, HookStore,
-    LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState,
-    SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    ActivityStore, ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
+    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId,
+    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -292,6 +292,7 @@ pub trait Store:
     + GoalStore
     + FileReasoningStore
     + HookStore
+    + ActivityStore
     + SpendingStore
     + RoutedUsageStore
     + MaintenanceStore

@@ -284,6 +284,7 @@ impl PromptHandler<'_> {
     fn mark_active(&self, session: &mut HookSession, added: &Additions) {
         let memory = added.memory.as_ref().and_then(Option::as_ref);
         session.memories_injected += memory.map_or(0, |memory| memory.memories.len() as u64);
+        session.turn_ended_at = None;
         session.ended_at = None;
     }
 

@@ -7,14 +7,17 @@ use crate::services::STORE_TIMEOUT;
 use crate::team_memory::is_off;
 use crate::worker::Work;
 use crate::{ask_agent, daemon, runtime};
-use grov_domain::{ClientSessionId, StoreError};
+use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Maximum number of characters of the last message that are passed to the worker.
 const MAX_ANSWER_CHARS: usize = 8_000;
+/// How long to wait for a busy database at the end of a session. The client waits for 1.5 seconds.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Starts the worker and returns at once, with a question to the agent if the user wants that.
 pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, HookError> {
@@ -24,6 +27,9 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
     let settings = context.settings(Some(&session_ref.directory))?;
     // The proxy records the sessions that go through it.
     if daemon::proxy_address(context, &settings).is_some() {
+        if event == event::SESSION_END {
+            runtime()?.block_on(record_end(context, &session_ref))?;
+        }
         return Ok(None);
     }
     let answer = context
@@ -49,6 +55,16 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         return ask_agent::question(context, asked.transcript.as_deref());
     }
     Ok(None)
+}
+
+/// Records the end of a session that goes through the proxy, which does not see it.
+async fn record_end(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<(), StoreError> {
+    let store = context.services.stores.open(Some(END_TIMEOUT)).await?;
+    store
+        .record_session_end(&session_ref.id(), SystemClock.now())
+        .await?;
+    context.release(store);
+    Ok(())
 }
 
 /// Whether added text is switched on for the session.

@@ -258,6 +258,9 @@ impl TurnWorker<'_> {
             let session = follower.session();
             let is_new = (session.prompts, session.actions) != known;
             let now = SystemClock.now();
+            if is_turn_end || is_end {
+                follower.session_mut().turn_ended_at.get_or_insert(now);
+            }
             if is_end {
                 follower.session_mut().ended_at = Some(now);
             }

@@ -3,7 +3,7 @@
 mod sessions;
 mod steps;
 
-use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, UserQuestion};
+use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
 use crate::prompts;
@@ -11,7 +11,7 @@ use crate::session_cache::SessionCache;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use grov_domain::{
     ActionSketch, ClientDialect, ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, Prompt,
-    RecordSink, SideRequest, Step, TokenUsage, without_own_text,
+    RecordSink, SideRequest, Step, StepOutcome, StepResult, TokenUsage, without_own_text,
 };
 use grov_project::{GitUser, ProjectLocation, hash_user};
 use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, TurnObserver};
@@ -206,6 +206,7 @@ impl TurnObserver for Recorder {
             ended_at: exchange.ended_at,
             prompts,
             steps,
+            failures: Vec::new(),
             usage: token_usage(&exchange.turn.usage),
             stop_reason: exchange.turn.stop_reason.clone(),
             outcome: outcome(exchange.outcome),
@@ -217,6 +218,7 @@ impl TurnObserver for Recorder {
             .then(|| recorded(&record, exchange, &session));
         drop(session);
         if let Some(recorded) = &recorded {
+            record.failures = failures(&recorded.results);
             self.judge(&mut record, task_is_known, contents, recorded, exchange);
         }
         self.sink.submit(Redactor::shared().clean(record));
@@ -224,6 +226,17 @@ impl TurnObserver for Recorder {
             tasks.submit(recorded);
         }
     }
+}
+
+/// Returns the results of calls that did not succeed.
+fn failures(results: &[ToolOutcome]) -> Vec<StepResult> {
+    let failed = results.iter().filter(|result| result.failed);
+    failed
+        .map(|result| StepResult {
+            tool_use_id: result.tool_use_id.clone(),
+            outcome: StepOutcome::of_failure(result.output.as_deref().unwrap_or_default()),
+        })
+        .collect()
 }
 
 /// Returns the part of an exchange that task orchestration needs.

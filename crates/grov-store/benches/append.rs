@@ -85,6 +85,7 @@ fn record(number: usize) -> ExchangeRecord {
             Vec::new()
         },
         steps: (0..3).map(|index| step(&id, index)).collect(),
+        failures: Vec::new(),
         usage: TokenUsage {
             input: 12,
             cache_read: 20_000,

@@ -9,6 +9,7 @@
     reason = "a test suite fails by panicking"
 )]
 
+mod activity;
 mod drift;
 mod drift_states;
 mod embeddings;
@@ -27,6 +28,7 @@ mod tasks;
 mod texts;
 mod transitions;
 
+pub use activity::*;
 pub use drift::*;
 pub use drift_states::*;
 pub use embeddings::*;
@@ -216,6 +218,12 @@ macro_rules! contract_tests {
             secrets_in_hook_records_are_redacted
             forgetting_a_memory_erases_hook_records
             prune_removes_hook_sessions
+            known_sessions_are_those_of_both_paths
+            activity_is_that_of_the_newest_main_exchange
+            prune_removes_session_ends
+            usage_is_summed_up
+            failures_mark_earlier_actions
+            changes_are_returned_since_a_cursor
         }
     };
     ($backend:expr => $($check:ident)+) => {

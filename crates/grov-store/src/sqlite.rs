@@ -1,5 +1,6 @@
 //! The SQLite backend.
 
+mod activity;
 mod append;
 mod columns;
 mod connection;

@@ -189,6 +189,7 @@ impl TestBed {
             ended_at: now,
             prompts: response.prompts.iter().map(prompt).collect(),
             steps: response.actions.iter().enumerate().map(step).collect(),
+            failures: Vec::new(),
             usage: TokenUsage::default(),
             stop_reason: None,
             outcome: Outcome::Complete,

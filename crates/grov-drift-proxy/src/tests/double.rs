@@ -173,6 +173,7 @@ impl MemoryStore {
                 reasoning: Some("prose".to_owned()),
                 drift_score: None,
                 drift_type: None,
+                outcome: None,
                 is_key_decision: false,
                 is_validated: true,
                 correction_given: None,

@@ -252,6 +252,7 @@ impl TestSession {
                 .into_iter()
                 .collect(),
             steps,
+            failures: Vec::new(),
             usage: TokenUsage {
                 output: 10,
                 ..TokenUsage::default()

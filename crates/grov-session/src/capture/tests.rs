@@ -120,6 +120,7 @@ fn a_step_is_off_goal_by_its_score_or_by_a_verdict() {
         reasoning: None,
         drift_score: score,
         drift_type: None,
+        outcome: None,
         is_key_decision: false,
         is_validated,
         correction_given: None,

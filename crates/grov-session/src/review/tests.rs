@@ -29,6 +29,7 @@ fn step(id: &str, action_type: ActionType, score: Option<u8>) -> StepRow {
         reasoning: None,
         drift_score: score,
         drift_type: None,
+        outcome: None,
         is_key_decision: false,
         is_validated: true,
         correction_given: None,

@@ -51,6 +51,7 @@ pub fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
             edit(&id, 0, seconds, "/home/dev/projects/relay/src/limit.rs"),
             bash(&id, 1, seconds),
         ],
+        failures: Vec::new(),
         usage: TokenUsage {
             input: 3,
             cache_read: 1000,
@@ -409,6 +410,7 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             at: u64::MAX >> 1,
         }],
         is_unchecked: true,
+        turn_ended_at: Some(at(seconds + 1)),
         drift_score: Some(7),
         escalation: 3,
         prompts: 4,

@@ -221,6 +221,7 @@ async fn append(
         fill_in_project(connection, change.client_session, change.project, change.remote).await?;
     }
     insert_events(connection, &new).await?;
+    mark_failures(connection, &new).await?;
     for exchange in &new {
         let record = exchange.record;
         if !exchange.off_goal.is_empty() && exchange.has_earlier_steps() {
@@ -271,6 +272,22 @@ async fn insert_steps(connection: &mut Connection<'_>, new: &[&NewExchange<'_>])
         .insert(&INSERT_STEP_FILES, &files, bind_step_file)
         .await?;
     Ok(inserted == rows.len() as u64)
+}
+
+/// Stores how earlier actions of the sessions ended that did not succeed, which is rare.
+async fn mark_failures(connection: &mut Connection<'_>, new: &[&NewExchange<'_>]) -> Result<(), StoreError> {
+    for record in new.iter().map(|new| new.record) {
+        for failure in &record.failures {
+            connection
+                .execute(
+                    "UPDATE steps SET outcome = ?3 WHERE tool_use_id = ?2 AND session_id IN \
+                     (SELECT session_id FROM session_states WHERE client_session_id = ?1)",
+                    params![record.client_session_id, failure.tool_use_id, failure.outcome],
+                )
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 /// Counts the steps stored with a new exchange: some may have been stored with an earlier one.

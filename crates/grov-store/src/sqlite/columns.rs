@@ -4,7 +4,7 @@ use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
     JudgedBy, LlmCallId, MemoryEdits, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus,
-    StepId, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
+    SideRequest, StepId, StepOutcome, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -264,7 +264,7 @@ names! { |name| Some(Self::from_name(name).unwrap_or_default()); ActionType }
 names! {
     Self::from_name;
     CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, Outcome, Purpose,
-    SessionMode, SessionStatus, TaskStatus, TaskType, TriggerReason,
+    SessionMode, SessionStatus, StepOutcome, TaskStatus, TaskType, TriggerReason,
 }
 
 impl ToColumn for ExchangeKind {
@@ -272,6 +272,15 @@ impl ToColumn for ExchangeKind {
         self.as_str().add_to(values);
     }
 }
+
+impl FromColumn for ExchangeKind {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        let name = <&str as Decode<'_, Sqlite>>::decode(value)?;
+        // A newer version may store other kinds.
+        Ok(Self::from_name(name).unwrap_or(Self::Side(SideRequest::Other)))
+    }
+}
+
 impl ToColumn for HistoryKey {
     fn add_to(&self, values: &mut Values) {
         values.push(self.0.to_be_bytes().to_vec());

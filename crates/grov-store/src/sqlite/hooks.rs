@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use grov_domain::{
     ClientSessionId, GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStore, Redacted,
 };
-use sessions::session;
+pub(super) use sessions::session;
+pub(super) use steps::step as hook_step;
 
 record! {
     GuardRecord in "hook_guards", key (client_session_id, tool_use_id);

@@ -14,11 +14,11 @@ const SESSIONS_PER_TRANSACTION: i64 = 16;
 const ROWS_PER_TRANSACTION: i64 = 1600;
 
 #[rustfmt::skip]
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 26] = [
     "session_states", "exchanges", "prompts", "steps", "tasks", "drift_log", "drift_states", "corrections",
     "goal_edits", "file_reasoning", "hook_sessions", "hook_courses", "hook_steps", "hook_checks",
     "hook_guards", "llm_calls", "memory_scopes", "memory_documents", "task_embeddings", "ledger_lineages",
-    "ledger_entries", "ledger_memories", "ledger_tips", "switched_off", "forgotten",
+    "ledger_entries", "ledger_memories", "ledger_tips", "switched_off", "forgotten", "session_ends",
 ];
 
 /// Parts of conditions. Parameters: `?1` to `?5` are cutoff times for completed sessions, idle sessions, the drift log,
@@ -74,6 +74,7 @@ const REMOVALS: &[(&str, &str, Option<Count>)] = &[
     ("switched_off", "kind = 'session' AND at < ?5 AND key NOT IN (SELECT client_session_id FROM ledger_lineages) \
       AND key NOT IN (SELECT client_session_id FROM session_states WHERE last_update >= ?5)", None),
     ("forgotten", "at < ?5", None),
+    ("session_ends", "at < ?3 AND {has_no_session}", None),
 ];
 
 #[async_trait]

@@ -168,7 +168,7 @@ fn summary(row: &SqliteRow) -> Result<SessionSummary, StoreError> {
 pub(super) fn step(row: &SqliteRow) -> Result<StepRow, StoreError> {
     Ok(from_row!(row => StepRow {
         id, session_id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, command, effects,
-        reasoning, drift_score, drift_type, is_key_decision, is_validated, correction_given, correction_level, timestamp,
+        reasoning, drift_score, drift_type, outcome, is_key_decision, is_validated, correction_given, correction_level, timestamp,
         keywords: row.read("step_keywords")?,
     }))
 }

@@ -131,7 +131,7 @@ pub(super) async fn insert_check(
         .map(drop)
 }
 
-pub(super) fn step(row: &SqliteRow) -> Result<HookStep, StoreError> {
+pub(in crate::sqlite) fn step(row: &SqliteRow) -> Result<HookStep, StoreError> {
     Ok(from_row!(row => HookStep {
         id, tool_use_id, agent_id, tool, prompt, score, findings, timestamp,
         action: from_row!(row => ActionSketch {
