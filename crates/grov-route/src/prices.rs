@@ -2,6 +2,7 @@
 
 use crate::target::Target;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// The built-in list prices.
@@ -39,14 +40,26 @@ pub struct TokenCounts {
 pub struct PricedModel {
     /// The model's name, without a release date.
     pub model: String,
+    /// Who offers it.
+    #[serde(default)]
+    pub provider: Option<String>,
     /// Its prices.
     #[serde(flatten)]
     pub prices: Prices,
+    /// The factor of the prices in fast mode, if it has one.
+    #[serde(default)]
+    pub fast: Option<f64>,
+    /// The prices of tokens beyond 200,000 of their class in one request, if they differ.
+    #[serde(default)]
+    pub above_200k: Option<Prices>,
 }
 
 /// List prices of models.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct PriceTable {
+    /// The days as of which prices are known, by the names of families of models.
+    pub as_of: BTreeMap<String, String>,
     /// Models that answer prompts.
     pub models: Vec<PricedModel>,
     /// Embedding models, which have input tokens only.
@@ -90,18 +103,22 @@ impl PriceTable {
 
     /// The prices of a model that answers prompts; `None` for an unknown one.
     pub fn of(&self, model: &str) -> Option<Prices> {
+        self.find(model).map(|row| row.prices)
+    }
+
+    /// A model that answers prompts, with all that is known of it; `None` for an unknown one.
+    pub fn find(&self, model: &str) -> Option<&PricedModel> {
         find(&self.models, model)
     }
 
     /// The prices of an embedding model; `None` for an unknown one.
     pub fn of_embedding(&self, model: &str) -> Option<Prices> {
-        find(&self.embeddings, model)
+        find(&self.embeddings, model).map(|row| row.prices)
     }
 }
 
-fn find(rows: &[PricedModel], model: &str) -> Option<Prices> {
-    let row = rows.iter().find(|row| is_release_of(&row.model, model))?;
-    Some(row.prices)
+fn find<'a>(rows: &'a [PricedModel], model: &str) -> Option<&'a PricedModel> {
+    rows.iter().find(|row| is_release_of(&row.model, model))
 }
 
 /// Whether `model` is `known`, possibly with a release date. Other suffixes are other models.

@@ -162,6 +162,17 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire"],
     },
     Crate {
+        name: "grov-cost",
+        layer: Layer::Effects,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-session",
+        ],
+    },
+    Crate {
         name: "grov-memory",
         layer: Layer::Effects,
         must_not_use: &["grov-wire"],

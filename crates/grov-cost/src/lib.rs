@@ -1,0 +1,25 @@
+//! What the client spent: the tokens of its requests by class, and their price.
+//!
+//! Two sources know it. The client's transcripts ([`UsageReader`]) also cover sessions without Grov and the past, but lack
+//! requests outside of the conversation, such as titles and compactions. The proxy recorded all requests, but keeps them only
+//! for some time. [`Spending`] combines both and counts nothing twice: of a session with a transcript, only the requests
+//! outside of the conversation are taken from the proxy.
+//!
+//! Transcripts are counted as `ccusage` counts them: the same lines, the same duplicates, the same classes. A test compares the
+//! two.
+//!
+//! This crate reads transcripts. It uses no SQL, no network and no clock.
+#![forbid(unsafe_code)]
+
+mod deduplication;
+mod files;
+mod line;
+mod price;
+mod reader;
+mod spending;
+
+pub use files::{client_folders, transcripts_below, transcripts_of};
+pub use line::UsageEntry;
+pub use price::{PriceBook, PriceError};
+pub use reader::UsageReader;
+pub use spending::{Group, Grouping, Row, Spending, Totals};
