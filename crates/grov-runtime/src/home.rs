@@ -89,14 +89,10 @@ impl Home {
     }
 
     fn create_directory(&self, path: &Path) -> Result<(), HomeError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(PRIVATE_DIRECTORY)
-            .create(path)
-            .map_err(|source| HomeError::Unusable {
-                path: path.to_owned(),
-                source,
-            })
+        create_directory(path).map_err(|source| HomeError::Unusable {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     /// The directory itself, absolute.
@@ -173,6 +169,14 @@ impl Home {
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
+}
+
+/// Creates a directory that only its owner can read, and those above it, unless it exists.
+pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(PRIVATE_DIRECTORY)
+        .create(path)
 }
 
 /// Replaces a file atomically, so that readers see the old or the new content. Only its owner can read it.

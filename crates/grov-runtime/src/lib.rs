@@ -23,17 +23,18 @@ mod url;
 mod variables;
 
 pub use environment::Environment;
+use home::create_directory;
 pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
 pub use providers::ProviderFiles;
 pub use random::{random_hex, random_secret};
 pub use settings::{
     AgentEmbedding, AgentLimits, AgentSettings, Candidate, CandidateStatus, ChatModelSettings, ChatProvider,
-    ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings, EmbeddingProvider,
-    EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
-    Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, RouteSettings,
-    Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, TlsSource, ToolSettings, UserMode, Value,
-    Warning,
+    ConfigEdit, ConfigFile, ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings,
+    EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs,
+    InvalidValue, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin,
+    ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, TlsSource,
+    ToolSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use tokens::{

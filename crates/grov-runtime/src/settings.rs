@@ -3,6 +3,7 @@
 
 mod agent;
 mod database;
+mod edit;
 mod embedder;
 mod error;
 mod file;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use agent::{AgentLimits, AgentSettings, ChatModelSettings, EmbeddingModelSettings, TlsFiles};
 pub use database::DatabaseUrl;
+pub use edit::{ConfigEdit, ConfigFile};
 pub use embedder::{EmbeddingProvider, EmbeddingSettings};
 pub use error::{EXIT_USAGE, SettingsError};
 pub use keys::Key;

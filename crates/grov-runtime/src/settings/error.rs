@@ -67,6 +67,22 @@ pub enum SettingsError {
         /// The known name nearest to it.
         nearest: Option<&'static str>,
     },
+    /// The value that a setting shall have is not valid.
+    #[error("{key} must be {expected}, but is {found}")]
+    InvalidText {
+        /// The setting.
+        key: &'static str,
+        /// What it must be.
+        expected: String,
+        /// The invalid value.
+        found: InvalidValue,
+    },
+    /// A project's file may not set it.
+    #[error("a project's file may not set {key}")]
+    NotForProjects {
+        /// The setting.
+        key: &'static str,
+    },
     /// A setting was read as the wrong type, which is a bug.
     #[error("the setting {0} was read as the wrong type; this is a bug in Grov")]
     Mistyped(&'static str),
@@ -91,6 +107,10 @@ impl SettingsError {
             Self::UnknownKey { nearest: None, .. } => {
                 Some("`grov config list` shows every setting".to_owned())
             }
+            Self::NotForProjects { key } => Some(format!(
+                "a cloned repository must not redirect traffic or weaken protection; set it for yourself: grov config set {key} VALUE"
+            )),
+            Self::InvalidText { key, .. } => Some(format!("`grov config explain {key}` says what it means")),
             Self::Mistyped(_) => None,
         }
     }
