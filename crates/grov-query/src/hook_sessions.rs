@@ -2,31 +2,12 @@
 
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
-    Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, ProjectStatus,
-    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, Store, StoreError, TokenUsage,
+    HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, ProjectStatus, SessionMode, SessionState,
+    SessionStatus, SessionSummary, Store, StoreError, TokenUsage,
 };
 
 /// The maximum number of newest sessions of a project that are read.
 const MAX_SESSIONS: u32 = 1_000;
-
-/// Finds a session by its id or by a prefix that is unique in the project.
-pub(crate) async fn find(
-    store: &dyn Store,
-    wanted: &str,
-    project: &str,
-) -> Result<Option<HookSession>, StoreError> {
-    if wanted.is_empty() {
-        return Ok(None);
-    }
-    if let Some(session) = store.hook_session_summary(&ClientSessionId::new(wanted)).await? {
-        return Ok(Some(session));
-    }
-    let sessions = store.hook_sessions(project, MAX_SESSIONS).await?;
-    let mut named = sessions
-        .into_iter()
-        .filter(|session| session.client_session_id.as_str().starts_with(wanted));
-    Ok(named.next().filter(|_| named.next().is_none()))
-}
 
 /// Returns the status of a project, including the sessions and actions that only hooks recorded.
 ///
@@ -76,44 +57,6 @@ pub(crate) fn task(session: &HookSession) -> SessionSummary {
         exchanges: 0,
         tokens: TokenUsage::default(),
         last_action: None,
-    }
-}
-
-/// An action of a session.
-pub(crate) fn step(session: &ClientSessionId, step: HookStep) -> StepRow {
-    let is_off = step.score.is_some_and(|score| score < OFF_GOAL_BELOW);
-    StepRow {
-        id: step.id,
-        session_id: session.first_task(),
-        // Transcripts do not contain exchanges.
-        exchange_id: ExchangeId::new(""),
-        agent_id: step.agent_id,
-        tool: step.tool,
-        tool_use_id: step.tool_use_id,
-        action_type: step.action.action_type,
-        files: step.action.files,
-        folders: Vec::new(),
-        command: step.action.command,
-        effects: step
-            .action
-            .effects
-            .into_iter()
-            .map(|kind| Effect {
-                kind,
-                paths: Vec::new(),
-            })
-            .collect(),
-        reasoning: step.action.reasoning,
-        drift_score: step.score,
-        drift_type: step
-            .score
-            .map(|score| grov_domain::DriftType::of_score(score).as_str().to_owned()),
-        is_key_decision: false,
-        is_validated: !is_off,
-        correction_given: None,
-        correction_level: None,
-        keywords: Vec::new(),
-        timestamp: step.timestamp,
     }
 }
 

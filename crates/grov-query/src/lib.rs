@@ -1,6 +1,7 @@
 //! Read models for the command line, the dashboard and agents: sessions, steps, drift, goals and memories.
 //!
-//! Entry points: [`find_session`] and [`newest_active_session`] select a session and [`find_steps`] returns its steps;
+//! Entry points: [`pick_session`] selects the session that a command is about, [`client_sessions`] lists those of both paths
+//! and [`session_steps`] returns the steps of one;
 //! [`drift_log`] and [`drift_status`] show how it keeps to its goal, [`ActiveConstraints`] and [`GoalView`] what that goal
 //! is; [`find_memory`] selects a memory, [`replacements`] and [`replaced_memories`] follow its links; [`session_stats`]
 //! sums up a session in four numbers. A session that only hooks recorded is returned in the shape of one that the proxy
@@ -11,26 +12,33 @@
 #![forbid(unsafe_code)]
 
 mod active_constraints;
+mod client_sessions;
 mod drift;
 mod goal;
 mod hook_sessions;
+mod injections;
 mod lookup;
 mod memory;
+mod memory_match;
 mod session_stats;
 mod sessions;
 mod steps;
 
 pub use active_constraints::ActiveConstraints;
+pub use client_sessions::{
+    ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, pick_session,
+};
 pub use drift::{
     CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,
     drift_status, find_event, recovery_step_text,
 };
 pub use goal::{GoalView, OriginView};
 pub use hook_sessions::project_status;
+pub use injections::{HookedText, InjectionView, injections};
 pub use lookup::Lookup;
 pub use memory::{
     MAX_MATCHES, MemoryRefView, ResultView, find_memory, memory_refs, replaced_memories, replacements, title,
 };
 pub use session_stats::{SessionStats, session_stats};
-pub use sessions::{SelectedSession, find_session, newest_active_session, newest_session};
-pub use steps::{SessionSteps, find_steps};
+pub use sessions::{SelectedSession, find_session};
+pub use steps::{SessionSteps, session_steps};

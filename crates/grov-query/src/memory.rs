@@ -1,6 +1,7 @@
 //! Looks up memories and follows their links.
 
 use crate::Lookup;
+use crate::memory_match::snippet;
 use grov_domain::{Store, StoreError, Task, TaskId};
 use grov_memory::Found;
 use serde::Serialize;
@@ -29,11 +30,17 @@ pub struct ResultView {
     /// The parts of the score by signal, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<BTreeMap<&'static str, f64>>,
-    /// Its goal.
-    #[serde(skip)]
-    pub goal: String,
-    /// The time at which it was saved.
-    #[serde(skip)]
+    /// Its goal, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// The part of it, beside the goal, that fits the query best; empty if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<String>,
+    /// The time at which it was saved, if requested.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
     pub created_at: Option<OffsetDateTime>,
 }
 
@@ -50,19 +57,19 @@ impl ResultView {
                     .map(|share| (share.signal.as_str(), rounded(share.value)))
                     .collect()
             }),
-            goal: String::new(),
+            goal: None,
+            snippet: None,
             created_at: None,
         }
     }
 
-    /// Adds the goal and time of the memory.
+    /// Adds the goal and time of the memory, and the part that fits a query.
     #[must_use]
-    pub fn with_task(self, task: Option<Task>) -> Self {
+    pub fn with_task(self, task: Option<Task>, query: &str) -> Self {
         Self {
             created_at: task.as_ref().map(|task| task.created_at),
-            goal: task
-                .map(|task| task.goal.unwrap_or(task.original_query))
-                .unwrap_or_default(),
+            snippet: task.as_ref().map(|task| snippet(task, query)),
+            goal: task.map(|task| task.goal.unwrap_or(task.original_query)),
             ..self
         }
     }

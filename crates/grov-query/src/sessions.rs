@@ -3,11 +3,10 @@
 use crate::hook_sessions;
 use crate::lookup::Lookup;
 use grov_domain::{
-    ClientSessionId, HookSession, SessionFilter, SessionId, SessionState, SessionStatus, SessionSummary,
+    ClientSessionId, HookSession, KnownSession, SessionFilter, SessionId, SessionState, SessionSummary,
     Store, StoreError, active_task,
 };
 use std::collections::BTreeSet;
-use time::OffsetDateTime;
 
 /// A client session and its tasks.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +37,8 @@ impl SelectedSession {
     }
 }
 
-/// Finds a session by the id of a client session or of a task, or by a unique prefix of one.
+/// Finds a session of either path by the id of a client session or of a task, or by a unique prefix of one. A prefix that
+/// several sessions have selects the only one of the project, if there is exactly one.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -53,91 +53,38 @@ pub async fn find_session(
     if let Some(session) = by_id(store, wanted).await? {
         return Ok(Lookup::Found(session));
     }
-    let ids = ids_with_prefix(store, wanted).await?;
+    let ids = ids_with_prefix(store, wanted, project).await?;
     if ids.len() > 1 {
         return Ok(Lookup::Ambiguous(ids));
     }
-    let recorded = match ids.first() {
+    let found = match ids.first() {
         Some(id) => by_id(store, id).await?,
         None => None,
     };
-    if let Some(session) = recorded {
-        return Ok(Lookup::Found(session));
-    }
-    let session = hook_sessions::find(store, wanted, project).await?;
-    Ok(session.map_or(Lookup::NotFound, |session| {
-        Lookup::Found(SelectedSession::from_hooks(&session))
-    }))
-}
-
-/// Returns the newest active session of a project and the time of its last activity.
-///
-/// # Errors
-/// Returns the store's error.
-pub async fn newest_active_session(
-    store: &dyn Store,
-    project: &str,
-) -> Result<Option<(OffsetDateTime, SelectedSession)>, StoreError> {
-    let recorded = newest_recorded(store, project).await?;
-    let hooks = store.hook_sessions(project, 1).await?.into_iter().next();
-    let recorded_at = recorded.as_ref().map(|session| session.state.last_update);
-    let newer = hooks.filter(|session| session.ended_at.is_none() && Some(session.updated_at) > recorded_at);
-    Ok(match (newer, recorded) {
-        (Some(session), _) => Some((session.updated_at, SelectedSession::from_hooks(&session))),
-        (None, Some(session)) => {
-            let selected = SelectedSession {
-                tasks: store.client_session(&session.state.client_session_id).await?,
-                id: session.state.client_session_id,
-                task_id: None,
-            };
-            Some((session.state.last_update, selected))
-        }
-        (None, None) => None,
-    })
-}
-
-/// Returns the newest session of a project and the time of its last activity. An ended session of the hook path counts: it
-/// can be resumed.
-///
-/// # Errors
-/// Returns the store's error.
-pub async fn newest_session(
-    store: &dyn Store,
-    project: &str,
-) -> Result<Option<(OffsetDateTime, ClientSessionId)>, StoreError> {
-    let hooks = store.hook_sessions(project, 1).await?;
-    let hooks = hooks
-        .into_iter()
-        .map(|session| (session.updated_at, session.client_session_id));
-    let recorded = newest_recorded(store, project).await?;
-    let recorded = recorded.map(|session| (session.state.last_update, session.state.client_session_id));
-    Ok(recorded.into_iter().chain(hooks).max())
-}
-
-async fn newest_recorded(store: &dyn Store, project: &str) -> Result<Option<SessionSummary>, StoreError> {
-    let filter = SessionFilter {
-        project_path: Some(project.to_owned()),
-        status: Some(SessionStatus::Active),
-        limit: Some(1),
-        ..SessionFilter::default()
-    };
-    Ok(store.sessions(&filter).await?.into_iter().next())
+    Ok(found.map_or(Lookup::NotFound, Lookup::Found))
 }
 
 /// Returns the ids of client sessions with this prefix, or else those of tasks.
-async fn ids_with_prefix(store: &dyn Store, prefix: &str) -> Result<BTreeSet<String>, StoreError> {
-    let sessions = store.sessions(&SessionFilter::default()).await?;
-    let matching = |id: fn(&SessionState) -> &str| -> BTreeSet<String> {
-        let ids = sessions.iter().map(|session| id(&session.state));
-        ids.filter(|id| id.starts_with(prefix))
-            .map(str::to_owned)
-            .collect()
-    };
-    let ids = matching(|state| state.client_session_id.as_str());
-    if !ids.is_empty() {
-        return Ok(ids);
+async fn ids_with_prefix(
+    store: &dyn Store,
+    prefix: &str,
+    project: &str,
+) -> Result<BTreeSet<String>, StoreError> {
+    let mut known = store.known_sessions().await?;
+    known.retain(|session| session.client_session_id.as_str().starts_with(prefix));
+    let is_here = |session: &KnownSession| session.project_path == project;
+    if known.iter().filter(|session| is_here(session)).count() == 1 {
+        known.retain(is_here);
     }
-    Ok(matching(|state| state.session_id.as_str()))
+    if !known.is_empty() {
+        let ids = known
+            .into_iter()
+            .map(|session| session.client_session_id.to_string());
+        return Ok(ids.collect());
+    }
+    let tasks = store.sessions(&SessionFilter::default()).await?;
+    let ids = tasks.into_iter().map(|task| task.state.session_id.to_string());
+    Ok(ids.filter(|id| id.starts_with(prefix)).collect())
 }
 
 /// The id of a client session selects the session; the id of one of its other tasks selects that task.
@@ -150,6 +97,9 @@ async fn by_id(store: &dyn Store, id: &str) -> Result<Option<SelectedSession>, S
             tasks,
             task_id: None,
         }));
+    }
+    if let Some(session) = store.hook_session_summary(&client).await? {
+        return Ok(Some(SelectedSession::from_hooks(&session)));
     }
     let Some(task) = store.session(&SessionId::new(id)).await? else {
         return Ok(None);

@@ -1,10 +1,8 @@
 //! The steps of a session, from both paths.
 
-use crate::hook_sessions;
-use crate::lookup::Lookup;
-use crate::sessions::{SelectedSession, find_session};
-use grov_domain::{HookStep, SessionState, StepRow, Store, StoreError};
-use std::collections::BTreeSet;
+use crate::sessions::SelectedSession;
+use grov_domain::{ClientSessionId, HookStep, SessionState, StepOutcome, StepRow, Store, StoreError};
+use std::collections::HashSet;
 
 /// The steps of a session or of one of its tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,29 +15,22 @@ pub struct SessionSteps {
     pub tasks: Vec<SessionState>,
 }
 
-/// Finds a session or task as [`find_session`] does and returns the steps that the proxy recorded, with those that hooks
-/// recorded while the session bypassed the proxy.
+/// Returns the steps of a session or of its selected task: those that the proxy recorded, with those that hooks recorded
+/// while the session bypassed the proxy. An action that the guard stopped and that did not run is marked as denied.
 ///
 /// # Errors
 /// Returns the store's error.
-pub async fn find_steps(
-    store: &dyn Store,
-    wanted: &str,
-    project: &str,
-) -> Result<Lookup<SessionSteps, BTreeSet<String>>, StoreError> {
-    let session = match find_session(store, wanted, project).await? {
-        Lookup::Found(session) => session,
-        Lookup::NotFound => return Ok(Lookup::NotFound),
-        Lookup::Ambiguous(ids) => return Ok(Lookup::Ambiguous(ids)),
-    };
+pub async fn session_steps(store: &dyn Store, session: SelectedSession) -> Result<SessionSteps, StoreError> {
     let SelectedSession { id, tasks, task_id } = session;
     let tasks = tasks.into_iter().map(|task| task.state);
     if let Some(task) = task_id {
-        return Ok(Lookup::Found(SessionSteps {
-            steps: store.steps(&task).await?,
+        let mut steps = store.steps(&task).await?;
+        mark_stopped(store, &id, &mut steps).await?;
+        return Ok(SessionSteps {
+            steps,
             tasks: tasks.filter(|state| state.session_id == task).collect(),
             id: task.to_string(),
-        }));
+        });
     }
     let mut steps = store.client_steps(&id).await?;
     let is_new = |step: &HookStep| {
@@ -47,12 +38,37 @@ pub async fn find_steps(
         step.tool_use_id.is_none() || known.all(|known| *known != step.tool_use_id)
     };
     let from_hooks = store.hook_steps(&id).await?.into_iter().filter(is_new);
-    let from_hooks: Vec<StepRow> = from_hooks.map(|step| hook_sessions::step(&id, step)).collect();
+    let from_hooks: Vec<StepRow> = from_hooks.map(|step| step.into_row(&id)).collect();
     steps.extend(from_hooks);
     steps.sort_by_key(|step| step.timestamp);
-    Ok(Lookup::Found(SessionSteps {
+    mark_stopped(store, &id, &mut steps).await?;
+    Ok(SessionSteps {
         steps,
         tasks: tasks.collect(),
         id: id.to_string(),
-    }))
+    })
+}
+
+/// Marks failed actions that the guard had stopped or asked about: their results contain the guard's reason.
+async fn mark_stopped(
+    store: &dyn Store,
+    session: &ClientSessionId,
+    steps: &mut [StepRow],
+) -> Result<(), StoreError> {
+    if !steps.iter().any(|step| step.outcome == Some(StepOutcome::Failed)) {
+        return Ok(());
+    }
+    let log = store.guard_log(session).await?;
+    let stopped: HashSet<&str> = log
+        .iter()
+        .filter(|record| !record.ran)
+        .map(|record| record.tool_use_id.as_str())
+        .collect();
+    for step in steps {
+        let call = step.tool_use_id.as_deref();
+        if step.outcome == Some(StepOutcome::Failed) && call.is_some_and(|call| stopped.contains(call)) {
+            step.outcome = Some(StepOutcome::Denied);
+        }
+    }
+    Ok(())
 }
