@@ -10,6 +10,7 @@ mod access;
 mod agent;
 mod command_line;
 mod consent;
+mod cost;
 mod guard;
 mod guard_under_load;
 mod hooks;

@@ -43,7 +43,14 @@ pub(crate) struct Common {
     #[arg(long, value_name = "DIR", global = true, help_heading = GLOBAL)]
     pub(crate) home: Option<PathBuf>,
     /// Project: a directory, or the key of a project without a directory [default: the current directory]
-    #[arg(long, value_name = "P", global = true, help_heading = GLOBAL)]
+    #[arg(
+        long,
+        value_name = "P",
+        num_args = 0..=1,
+        default_missing_value = ".",
+        global = true,
+        help_heading = GLOBAL
+    )]
     pub(crate) project: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -95,11 +102,22 @@ pub(crate) enum Command {
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         since: Option<String>,
     },
+    /// List the sessions of this project: their state, goal, age and cost
+    Sessions(SessionsArguments),
     /// List the actions of a session
     Steps {
-        /// The client's session id, a task id, or a unique prefix of one
-        session: String,
+        /// A session id, a task id, or a unique prefix of one [default: the project's newest working session]
+        session: Option<String>,
     },
+    /// Show what was said to the agent: when, why, and whether it was followed
+    Injected {
+        /// A session id, a task id, or a unique prefix of one [default: the project's newest working session]
+        session: Option<String>,
+    },
+    /// Show prompts, actions, findings, injected text and token counts as they are recorded; Ctrl-C ends it
+    Watch(WatchArguments),
+    /// Show what the agent's requests cost: from its transcripts, and from what the proxy saw
+    Cost(CostArguments),
     /// Show and edit the goal contract: the goal, and what the agent may and must not change
     Goal(GoalArguments),
     /// Show actions off the goal, the corrections sent, and whether the agent recovered
@@ -218,6 +236,73 @@ pub(crate) struct ProxyArguments {
     pub(crate) own_session: bool,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct SessionsArguments {
+    /// List the sessions of all projects
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) all: bool,
+    /// Maximum number of sessions, newest first; 0 = all [default: 20, with --json all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchArguments {
+    /// Only this session: its id, a task id, or a unique prefix of one [default: all sessions]
+    pub(crate) session: Option<String>,
+    /// Begin a duration ago (10m, 2h) or at a time [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+}
+
+/// How the client's spending is grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CostGroup {
+    #[default]
+    Day,
+    Session,
+    Project,
+    Model,
+    Provider,
+    Agent,
+}
+
+/// Which records of the client's spending are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CostSource {
+    #[default]
+    All,
+    Transcripts,
+    Proxy,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CostArguments {
+    /// Group by day (UTC), session, project, model, provider or agent
+    #[arg(
+        long,
+        value_name = "GROUP",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) by: CostGroup,
+    /// Only since a duration ago (24h, 7d) or a date (2026-01-31) [default: all]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Use transcripts, proxy or all records [default: all, each request counted once]
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) source: CostSource,
+}
+
 /// How calls are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UsageGroup {
@@ -254,6 +339,19 @@ pub(crate) enum ConfigCommand {
     },
     /// List every setting with its value and origin
     List,
+    /// Set a setting in the user's config.toml, or with --project in the project's; comments and order are kept
+    Set {
+        /// The setting, such as proxy.port
+        key: String,
+        /// The value; - reads it from standard input, for keys
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove a setting from the user's config.toml, or with --project from the project's, so that its default applies
+    Unset {
+        /// The setting, such as proxy.port
+        key: String,
+    },
 }
 
 /// A parsed command line.

@@ -2,17 +2,20 @@
 
 mod completions;
 mod config;
+mod cost;
 mod demo;
 mod doctor;
 mod drift;
 mod drift_test;
 mod goal;
+mod injected;
 mod memory;
 mod plans;
 mod proxy;
 mod proxy_status;
 mod registration;
 mod route;
+mod sessions;
 mod status;
 mod statusline;
 mod steps;
@@ -21,6 +24,9 @@ mod switch;
 mod token;
 mod tools;
 mod usage;
+mod watch;
+
+pub(crate) use route::provider_file;
 
 use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
 use crate::context::Context;
@@ -40,7 +46,11 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Statusline => statusline::run(common, terminal),
         Command::Status => status::run(&context()?),
         Command::Usage { by, since } => usage::run(&context()?, by, since.as_deref()),
-        Command::Steps { session } => steps::run(&context()?, &session),
+        Command::Sessions(arguments) => sessions::run(&context()?, &arguments),
+        Command::Steps { session } => steps::run(&context()?, session.as_deref()),
+        Command::Injected { session } => injected::run(&context()?, session.as_deref()),
+        Command::Watch(arguments) => watch::run(&context()?, &arguments),
+        Command::Cost(arguments) => cost::run(&context()?, &arguments),
         Command::Goal(arguments) => goal::run(&context()?, &arguments),
         Command::Drift { command } => drift::run(context, &command, terminal),
         Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
@@ -58,6 +68,8 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Config { command } => match command {
             ConfigCommand::Explain { key } => config::explain(&context()?, &key),
             ConfigCommand::List => config::list(&context()?),
+            ConfigCommand::Set { key, value } => config::set(common, terminal, &key, &value),
+            ConfigCommand::Unset { key } => config::unset(common, terminal, &key),
         },
         Command::Demo => demo::run(terminal),
         Command::Completions { shell } => completions::run(shell, terminal),

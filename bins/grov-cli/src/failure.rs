@@ -95,8 +95,8 @@ impl fmt::Display for Failure {
 impl From<SettingsError> for Failure {
     fn from(error: SettingsError) -> Self {
         let kind = match &error {
-            SettingsError::Refused { .. } => "refused",
-            SettingsError::UnknownKey { .. } => "usage",
+            SettingsError::Refused { .. } | SettingsError::NotForProjects { .. } => "refused",
+            SettingsError::UnknownKey { .. } | SettingsError::InvalidText { .. } => "usage",
             _ => "configuration",
         };
         let failure = Self::new(kind, EXIT_USAGE, error.to_string());

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod assembly;
+mod client_spending;
 mod commands;
 mod context;
 mod daemon_health;
@@ -19,6 +20,7 @@ mod output;
 mod programs;
 mod progress;
 mod session;
+mod since;
 mod table;
 
 use arguments::Invocation;

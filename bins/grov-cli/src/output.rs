@@ -81,13 +81,22 @@ impl Terminal {
         }
     }
 
+    /// How text is emphasised.
+    pub(crate) fn style(self) -> Style {
+        Style { color: self.color }
+    }
+
+    /// Prints text with the emphasis of [`Terminal::style`] and without other control characters.
+    pub(crate) fn print_text(self, text: &str) -> Outcome {
+        print(&escaped(text, self.color))
+    }
+
     /// Prints the answer as JSON, or as the text that `text` makes of it.
     pub(crate) fn answer<T: Serialize>(self, answer: T, text: impl FnOnce(&T, Style) -> String) -> Outcome {
         if self.json {
             print(&json(&Envelope { schema: 1, answer })?)
         } else {
-            let style = Style { color: self.color };
-            print(&escaped(&text(&answer, style), self.color))
+            self.print_text(&text(&answer, self.style()))
         }
     }
 }

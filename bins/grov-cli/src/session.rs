@@ -3,12 +3,14 @@
 use crate::failure::Failure;
 use crate::format::ago;
 use crate::output::note;
-use crate::table::one_line;
-use grov_domain::{ClientSessionId, Clock, StoreConnection, SystemClock};
-use grov_query::{Lookup, SelectedSession, find_session, newest_active_session, newest_session};
+use crate::table::{one_line, truncated};
+use grov_domain::{Clock, StoreConnection, SystemClock};
+use grov_query::{ClientSessionView, Lookup, SelectedSession, find_session, pick_session};
 
-/// The session that `wanted` names: a client session or a task by its id or a unique prefix of it. Without it the newest
-/// active session of the project, which is printed.
+/// Maximum characters of a goal in a message.
+const MAX_GOAL: usize = 60;
+
+/// The session that `wanted` names, or else the one that [`pick_session`] selects in the project, which is printed.
 ///
 /// # Errors
 /// A negative result when there is none, bad usage when the prefix is ambiguous.
@@ -17,35 +19,30 @@ pub(crate) async fn resolve(
     wanted: Option<&str>,
     project: &str,
 ) -> Result<SelectedSession, Failure> {
-    let Some(wanted) = wanted else {
-        let newest = newest_active_session(store, project).await?;
-        let (at, session) = newest.ok_or_else(|| not_found(None))?;
-        let age = ago(at, SystemClock.now());
-        note!(
-            "session {}, the newest active one of this project ({age})",
-            session.id
-        );
-        return Ok(session);
-    };
-    let found = find(store, wanted, project).await?;
-    found.ok_or_else(|| not_found(Some(wanted)))
+    if wanted.is_some_and(str::is_empty) {
+        return Err(Failure::usage("a session id must not be empty"));
+    }
+    match pick_session(store, wanted, project, SystemClock.now()).await? {
+        Lookup::Found(picked) => {
+            if let Some(view) = &picked.because {
+                tell(view);
+            }
+            Ok(picked.session)
+        }
+        Lookup::NotFound => Err(not_found(wanted)),
+        Lookup::Ambiguous(ids) => Err(Failure::ambiguous(wanted.unwrap_or_default(), "sessions", ids)),
+    }
 }
 
-/// Like [`resolve`], but without `wanted` the newest session counts even if it has ended: it can be resumed.
-pub(crate) async fn resolve_id(
-    store: &dyn StoreConnection,
-    wanted: Option<&str>,
-    project: &str,
-) -> Result<ClientSessionId, Failure> {
-    if wanted.is_some() {
-        return Ok(resolve(store, wanted, project).await?.id);
-    }
-    let (at, id) = newest_session(store, project)
-        .await?
-        .ok_or_else(|| not_found(None))?;
-    let age = ago(at, SystemClock.now());
-    note!("session {id}, the newest one of this project ({age})");
-    Ok(id)
+/// Says which session was selected.
+fn tell(view: &ClientSessionView) {
+    let age = ago(view.last_update, SystemClock.now());
+    let goal = view
+        .goal
+        .as_deref()
+        .map(|goal| truncated(&one_line(goal), MAX_GOAL));
+    let goal = goal.map(|goal| format!(": {goal}")).unwrap_or_default();
+    note!("session {} ({}, {age}){goal}", view.short_id, view.state.as_str());
 }
 
 /// The session that `wanted` names; `None` if there is none.
@@ -69,10 +66,15 @@ pub(crate) async fn find(
 
 /// A negative result: no such session.
 pub(crate) fn not_found(wanted: Option<&str>) -> Failure {
-    let message = match wanted {
-        Some(wanted) => format!("no session {:?}", one_line(wanted)),
-        None => "this project has no active session".to_owned(),
+    let (message, hint) = match wanted {
+        Some(wanted) => (
+            format!("no session {:?}", one_line(wanted)),
+            "`grov sessions --all` lists the sessions of all projects",
+        ),
+        None => (
+            "no session of this project is recorded".to_owned(),
+            "`grov sessions --all` lists the sessions of all projects; `grov doctor` checks whether Grov records",
+        ),
     };
-    let hint = "`grov proxy-status` lists sessions; name one with --session S";
     Failure::negative("no_session", message).hint(hint)
 }

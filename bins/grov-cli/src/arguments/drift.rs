@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct GoalArguments {
-    /// Session: its id, a task id, or a unique prefix of one [default: the project's newest session]
+    /// Session: its id, a task id, or a unique prefix of one [default: the project's newest working session]
     #[arg(long, value_name = "S", global = true)]
     pub(crate) session: Option<String>,
     #[command(subcommand)]
@@ -96,7 +96,7 @@ pub(crate) enum DriftCommand {
         /// without earlier answers by the user
         #[arg(long, requires = "file")]
         guard: bool,
-        /// Session: its id, a task id, or a unique prefix of one [default: the project's newest active session]
+        /// Session: its id, a task id, or a unique prefix of one [default: the project's newest working session]
         #[arg(long, value_name = "S")]
         session: Option<String>,
     },

@@ -140,7 +140,7 @@ pub(crate) struct ForgetArguments {
 pub(crate) struct SearchArguments {
     /// The prompt, or some of its words
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
-    pub(crate) query: Option<String>,
+    pub(crate) query: Vec<String>,
     /// Maximum number of results
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(crate) limit: usize,

@@ -1,4 +1,8 @@
-//! `grov config explain KEY`, `grov config list`
+//! `grov config …`
+
+mod change;
+
+pub(crate) use change::{set, unset};
 
 use crate::context::Context;
 use crate::output::{Outcome, Style};

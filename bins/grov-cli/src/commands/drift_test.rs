@@ -46,9 +46,14 @@ pub(crate) fn run(context: &Context, arguments: &DriftTestArguments) -> Outcome 
         }
     }
     let contract = contract(arguments);
-    let action = action(&arguments.prompt);
     let here = context.directory().and_then(Path::to_str);
-    let assessment = Rules::new(contract.clone(), here).assess(&action, None);
+    let mut rules = Rules::new(contract.clone(), here);
+    let is_refused = |action: &ActionSketch| {
+        let findings = rules.assess_without_history(action).findings;
+        findings.iter().any(|finding| finding.rule.is_hard())
+    };
+    let action = action(&arguments.prompt, is_refused);
+    let assessment = rules.assess(&action, None);
     let verdict = model_verdict(context, &contract, &arguments.prompt, &action)?;
     context.answer(answer(action, assessment, verdict), text)
 }
@@ -70,14 +75,15 @@ fn contract(arguments: &DriftTestArguments) -> GoalContract {
 }
 
 /// The action that the prompt describes: a command line, else a change of the files that it names.
-fn action(prompt: &str) -> ActionSketch {
+fn action(prompt: &str, is_refused: impl Fn(&ActionSketch) -> bool) -> ActionSketch {
     let command = command_action(prompt);
-    // Any word could be the name of a program, so the prompt is a command only if its effects are known.
-    if command
+    // Any word could be the name of a program, so the prompt is a command only if its effects are known, or if the rules that
+    // the guard follows refuse it.
+    let has_effect = command
         .effects
         .iter()
-        .any(|effect| *effect != EffectKind::Execute)
-    {
+        .any(|effect| *effect != EffectKind::Execute);
+    if has_effect || is_refused(&command) {
         return ActionSketch {
             command: Some(prompt.to_owned()),
             ..command

@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
     let edit = context.write(async |store| {
         let edit = Redactor::shared().clean(GoalEdit {
             id: GoalEditId::fresh(),
-            client_session_id: session::resolve_id(store, session, &project).await?,
+            client_session_id: session::resolve(store, session, &project).await?.id,
             kind,
             text,
             at: SystemClock.now(),

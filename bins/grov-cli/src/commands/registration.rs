@@ -28,7 +28,7 @@ struct FileAnswer {
     backup: Option<String>,
     /// Whether it is, or would be, removed, because only Grov used it.
     removed: bool,
-    /// The lines that differ, with `--dry-run`.
+    /// The change as a unified diff, with `--dry-run`.
     diff: Option<String>,
     /// Grov's entries that remain because the user has changed them.
     left: Vec<String>,
@@ -41,7 +41,13 @@ impl FileAnswer {
             changed: plan.has_changes(),
             backup: None,
             removed: false,
-            diff: dry_run.then(|| masked(&difference(plan.before(), plan.after()))),
+            diff: dry_run.then(|| {
+                masked(&difference(
+                    &plan.path().to_string_lossy(),
+                    plan.before(),
+                    plan.after(),
+                ))
+            }),
             left: plan.left().to_vec(),
         }
     }
@@ -63,7 +69,9 @@ impl FileAnswer {
         for line in self.diff.as_deref().unwrap_or_default().lines() {
             let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
             let line = format!("{sign}{}", safe_line(rest));
+            let is_header = line.starts_with("--- ") || line.starts_with("+++ ");
             let line = match sign {
+                _ if is_header => style.bold(&line),
                 "+" => style.green(&line),
                 "-" => style.red(&line),
                 "@" => style.faint(&line),
@@ -75,10 +83,20 @@ impl FileAnswer {
     }
 }
 
-/// The lines that differ, in the format of `diff -u` without a header. Carriage returns are ignored.
-fn difference(before: &str, after: &str) -> String {
-    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    TextDiff::from_slices(&before, &after).unified_diff().to_string()
+/// The change of a file in the format of `diff -u`. A file that is created or removed is `/dev/null` on the other side.
+fn difference(path: &str, before: &str, after: &str) -> String {
+    let name = |text: &str| {
+        if text.is_empty() {
+            "/dev/null".to_owned()
+        } else {
+            path.to_owned()
+        }
+    };
+    let (old, new) = (name(before), name(after));
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .header(&old, &new)
+        .to_string()
 }
 
 /// [`one_line`], with the indentation kept.

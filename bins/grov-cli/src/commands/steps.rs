@@ -1,12 +1,12 @@
-//! `grov steps SESSION`
+//! `grov steps [SESSION]`
 
 use crate::context::Context;
-use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, note};
+use crate::session;
 use crate::table::{Table, cell, one_line, truncated};
-use grov_domain::{SessionId, SessionState, StepRow};
-use grov_query::{Lookup, SessionSteps, find_steps};
+use grov_domain::{SessionId, SessionState, StepOutcome, StepRow};
+use grov_query::{SessionSteps, session_steps};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -18,15 +18,25 @@ struct Answer {
     tasks: Vec<SessionState>,
 }
 
-pub(crate) fn run(context: &Context, session: &str) -> Outcome {
+pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     let project = context.project()?.key().to_owned();
-    let search = context.read(async |store| Ok(find_steps(store, session, &project).await?))?;
-    let (session_id, work, status) = match search.unwrap_or(Lookup::NotFound) {
-        Lookup::Found(work) => (work.id.clone(), work, ExitStatus::Success),
-        Lookup::Ambiguous(ids) => return Err(Failure::ambiguous(session, "sessions", ids)),
-        Lookup::NotFound => {
-            note!("no session {session:?}; `grov proxy-status` lists sessions");
-            (session.to_owned(), SessionSteps::default(), ExitStatus::Negative)
+    let found = context.read(async |store| {
+        let session = match wanted {
+            Some("") => None,
+            Some(wanted) => session::find(store, wanted, &project).await?,
+            None => Some(session::resolve(store, None, &project).await?),
+        };
+        Ok(match session {
+            Some(session) => Some(session_steps(store, session).await?),
+            None => None,
+        })
+    })?;
+    let (session_id, work, status) = match (found.flatten(), wanted) {
+        (Some(work), _) => (work.id.clone(), work, ExitStatus::Success),
+        (None, None) => return Err(session::not_found(None)),
+        (None, Some(wanted)) => {
+            note!("no session {wanted:?}; `grov sessions --all` lists the sessions of all projects");
+            (wanted.to_owned(), SessionSteps::default(), ExitStatus::Negative)
         }
     };
     let answer = Answer {
@@ -42,12 +52,13 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.steps.is_empty() {
         return String::new();
     }
-    let mut table = Table::new("TIME, ACTION, SCORE#, TOOL, AGENT, SUBJECT");
+    let mut table = Table::new("TIME, ACTION, RESULT, SCORE#, TOOL, AGENT, SUBJECT");
     let groups = by_task(&answer.steps);
     for step in groups.iter().flatten() {
         table.row([
             timestamp(step.timestamp),
             step.action_type.as_str().to_owned(),
+            cell(step.outcome.map(StepOutcome::as_str)),
             cell(step.drift_score),
             step.tool.clone(),
             cell(step.agent_id.as_ref()),

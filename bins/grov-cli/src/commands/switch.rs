@@ -22,7 +22,7 @@ struct Answer {
 
 pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> Outcome {
     let scope = match &arguments.session {
-        Some(session) => SwitchScope::Session(session_id(context, session)?),
+        Some(session) => SwitchScope::Session(session_id(context, session, on)?),
         None => SwitchScope::Project(context.project()?.key().to_owned()),
     };
     let switch = async |store: &dyn StoreConnection| {
@@ -65,14 +65,20 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
     Ok(ExitStatus::Success)
 }
 
-/// The id of the session that `wanted` names; an unknown name is the id of a session that has not started yet.
-fn session_id(context: &Context, wanted: &str) -> Result<ClientSessionId, Failure> {
+/// The id of the session that `wanted` names. Of a session whose records were deleted the switch may remain, and can be
+/// removed.
+fn session_id(context: &Context, wanted: &str, on: bool) -> Result<ClientSessionId, Failure> {
     let project = context.project()?.key().to_owned();
-    let found = context.read(async |store| session::find(store, wanted, &project).await)?;
-    Ok(match found.flatten() {
-        Some(session) => session.id,
-        None => ClientSessionId::new(wanted),
-    })
+    let found = context.read(async |store| {
+        if let Some(session) = session::find(store, wanted, &project).await? {
+            return Ok(Some(session.id));
+        }
+        let id = ClientSessionId::new(wanted);
+        let switched_off = store.switched_off().await?;
+        let remains = on && switched_off.contains(&SwitchScope::Session(id.clone()));
+        Ok(remains.then_some(id))
+    })?;
+    found.flatten().ok_or_else(|| session::not_found(Some(wanted)))
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -27,6 +27,27 @@ fn actions_that_serve_the_goal_are_on_goal() {
 }
 
 #[test]
+fn commands_that_the_guard_refuses_are_read_as_commands() {
+    let scene = Scene::new();
+    for command in [
+        "terraform destroy -auto-approve",
+        "kubectl delete namespace prod",
+        "dropdb production",
+        "aws s3 rb s3://backups --force",
+    ] {
+        let answer = asked(&scene, &[command, "--goal", "Fix the login"]);
+        assert_eq!(answer["action"]["action_type"], "bash", "{command}: {answer}");
+        assert_eq!(answer["findings"][0]["rule"], "danger", "{command}: {answer}");
+        assert!(answer["score"].as_u64().unwrap() < 5, "{command}: {answer}");
+    }
+    let answer = asked(
+        &scene,
+        &["delete the old theme in src/theme.css", "--goal", "Fix the login"],
+    );
+    assert_eq!(answer["action"]["action_type"], "edit", "{answer}");
+}
+
+#[test]
 fn a_constraint_applies_to_changes_and_commands() {
     let scene = Scene::new();
     for words in [

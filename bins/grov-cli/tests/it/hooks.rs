@@ -165,6 +165,8 @@ fn a_session_without_memories_gets_nothing() {
 #[test]
 fn when_turned_off_hooks_print_nothing() {
     let scene = scene_with_memory();
+    start(&scene, "s1", "resume");
+    prompt(&scene, "s1", "hello");
     scene.ask(&["off", "--session", "s1"]);
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
     assert_ne!(prompt(&scene, "s2", PROMPT), "");

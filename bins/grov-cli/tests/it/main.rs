@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod command_line;
+mod config;
 mod demo;
 mod doctor;
 mod drift;
@@ -17,8 +18,10 @@ mod registration;
 mod route;
 mod route_add;
 mod scene;
+mod sessions;
 mod spending;
 mod statusline;
 mod stored;
 mod switches;
 mod tools;
+mod watch;

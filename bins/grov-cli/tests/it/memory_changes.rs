@@ -541,6 +541,7 @@ fn record_injection(scene: &Scene, model: &str) {
             ended_at: now,
             prompts: Vec::new(),
             steps: Vec::new(),
+            failures: Vec::new(),
             usage: TokenUsage {
                 input: 1_000,
                 cache_read: 190_000,

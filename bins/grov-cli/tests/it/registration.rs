@@ -104,6 +104,7 @@ fn a_dry_run_shows_and_changes_nothing() {
     assert_eq!(ended.code, 0, "{ended:?}");
     for line in [
         "would be changed",
+        &format!("\n--- {0}\n+++ {0}\n@@ -1,3 +1,", path.display()),
         "-  \"model\": \"opus\"\n",
         "+  \"model\": \"opus\",\n",
         "+  \"hooks\": {\n",

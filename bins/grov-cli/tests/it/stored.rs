@@ -60,6 +60,7 @@ pub(crate) fn exchange(
             queued: false,
         }],
         steps: steps.collect(),
+        failures: Vec::new(),
         usage: TokenUsage {
             input: 10,
             cache_read: 20_000,

@@ -61,15 +61,25 @@ fn all_working_trees_of_a_repository_share_one_switch() {
 #[test]
 fn a_single_session_is_turned_off() {
     let scene = Scene::new();
-    let answer = scene.ask(&["off", "--session", "still-to-come"]);
+    for words in [
+        ["off", "--session", "unheard-of"],
+        ["on", "--session", "unheard-of"],
+    ] {
+        let ended = scene.run(&words);
+        assert_eq!(ended.code, 1, "{words:?}");
+        assert!(ended.stderr.contains("grov sessions"), "{ended:?}");
+    }
+    crate::stored::two_sessions(&scene);
+    let session = "11111111-aaaa-7000-8000-000000000001";
+    let answer = scene.ask(&["off", "--session", session]);
     assert_eq!(
         (&answer["scope"], &answer["key"], &answer["changed"]),
-        (&"session".into(), &"still-to-come".into(), &true.into())
+        (&"session".into(), &session.into(), &true.into())
     );
     let status = scene.ask(&["status"]);
     assert_eq!(
         status["switch"],
-        object!({"on": true, "off_by": null, "sessions_off": ["still-to-come"]})
+        object!({"on": true, "off_by": null, "sessions_off": [session]})
     );
     assert!(
         scene
@@ -77,7 +87,7 @@ fn a_single_session_is_turned_off() {
             .stdout
             .contains("injection on; off for 1 session\n")
     );
-    scene.ask(&["on", "--session", "still-to-come"]);
+    scene.ask(&["on", "--session", session]);
     assert_eq!(scene.ask(&["status"])["switch"]["sessions_off"], object!([]));
     for words in [
         &["off", "--session", "x", "--project", "y"][..],

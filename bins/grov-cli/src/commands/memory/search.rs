@@ -7,7 +7,7 @@ use crate::embedder::Searcher;
 use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
-use crate::table::{Table, one_line};
+use crate::table::{Table, cell, one_line};
 use grov_domain::{Clock, MemoryScope, SystemClock};
 use grov_memory::Query;
 use grov_query::ResultView;
@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
     }
     let query = Query {
         scope,
-        text: arguments.query.clone().unwrap_or_default(),
+        text: arguments.query.join(" "),
         files: arguments.files.clone(),
         before: Some(SystemClock.now()),
         limit: arguments.limit,
@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
         let mut results = Vec::new();
         for found in searcher.search(store, &query).await? {
             let task = store.task(&found.task_id).await?;
-            results.push(ResultView::of(found, arguments.why).with_task(task));
+            results.push(ResultView::of(found, arguments.why).with_task(task, &query.text));
         }
         Ok(results)
     })?;
@@ -111,7 +111,7 @@ fn text(answer: &Answer, style: Style) -> String {
             format!("{:.2}", result.score),
             date.unwrap_or_default(),
             one_line(&result.id),
-            result.goal.clone(),
+            cell(result.goal.as_deref()),
             why.join(", "),
         ]);
     }

@@ -1,0 +1,90 @@
+//! `grov injected [SESSION]`
+
+mod transcript;
+
+use crate::context::Context;
+use crate::format::{bytes, timestamp};
+use crate::output::{Outcome, Style, note};
+use crate::session;
+use crate::table::{Fields, one_line, truncated};
+use grov_domain::{ClientSessionId, TaskId};
+use grov_drift::DeliveryLog;
+use grov_query::{InjectionView, injections};
+use serde::Serialize;
+use std::path::Path;
+
+/// Maximum characters of a line of text.
+const MAX_LINE: usize = 160;
+/// Maximum lines of a text.
+const MAX_LINES: usize = 12;
+
+#[derive(Serialize)]
+struct Answer {
+    session_id: ClientSessionId,
+    injections: Vec<InjectionView>,
+}
+
+pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
+    let project = context.project()?.key().to_owned();
+    let home = context.home.root();
+    let answer = context.read(async |store| {
+        let session = session::resolve(store, wanted, &project).await?.id;
+        let hooked = store.hook_session_summary(&session).await?;
+        let transcript = hooked.and_then(|session| session.transcript_path);
+        let said = transcript.map(|path| transcript::hooked_texts(Path::new(&path)));
+        let delivered = DeliveryLog::of(home, &session).map(|log| log.read());
+        let delivered: Vec<TaskId> = delivered.into_iter().flatten().collect();
+        let injections = injections(store, &session, said.unwrap_or_default(), &delivered).await?;
+        Ok(Answer {
+            session_id: session,
+            injections,
+        })
+    })?;
+    let answer = answer.ok_or_else(|| session::not_found(wanted))?;
+    if answer.injections.is_empty() {
+        note!("nothing was said to the agent in this session");
+    }
+    context.answer(answer, text)
+}
+
+fn text(answer: &Answer, style: Style) -> String {
+    let shown = answer.injections.iter().map(|one| injection(one, style));
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+fn injection(one: &InjectionView, style: Style) -> String {
+    let place = match one.place {
+        "tool_result" => "after a tool result",
+        "session_start" => "at the start of the session",
+        _ => "with a prompt",
+    };
+    let mut heading = format!(
+        "{}  {} {place}, {}, by {}",
+        timestamp(one.at),
+        style.bold(one.kind),
+        bytes(one.bytes as u64),
+        match one.path {
+            "proxy" => "the proxy",
+            _ => "a hook",
+        }
+    );
+    match one.followed {
+        Some(true) => heading.push_str(&style.green(", followed")),
+        Some(false) => heading.push_str(&style.red(", not followed")),
+        None => {}
+    }
+    let mut fields = Fields::new(10, usize::MAX);
+    if let Some(reason) = &one.reason {
+        fields.add("  why", reason);
+    }
+    let mut lines = one.text.lines();
+    for (place, line) in lines.by_ref().take(MAX_LINES).enumerate() {
+        let name = if place == 0 { "  text" } else { "" };
+        fields.add(name, &truncated(&one_line(line), MAX_LINE));
+    }
+    let more = lines.count();
+    if more > 0 {
+        fields.add("", &format!("… {more} more lines; --json has all"));
+    }
+    format!("{heading}\n{}", fields.into_text())
+}
