@@ -3,9 +3,12 @@
 //! A web page can reach loopback by DNS rebinding (foreign `Host`) or directly (foreign `Origin`).
 
 use crate::error_response::ErrorKind;
+use crate::gate::Peer;
 use crate::headers::is_request_coding_understood;
+use crate::profile::ConnectionProfile;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// What a connection may request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,16 @@ pub(crate) enum Access {
     Everything,
     /// One request to an admin route: too many connections are open.
     AdminOnly,
+}
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) access: Access,
+    /// `None` for a stream of the intake.
+    pub(crate) peer: Option<Peer>,
+    /// `None` on the proxy's own listener.
+    pub(crate) profile: Option<Arc<ConnectionProfile>>,
 }
 
 /// The allowed host names, compared without regard to case. Loopback is always allowed.

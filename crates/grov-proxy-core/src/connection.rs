@@ -1,10 +1,9 @@
 //! One client connection: served by hyper, closed on a timeout, for eviction or at shutdown.
 
-use crate::admission::Access;
+use crate::admission::{Access, Client};
 use crate::client_io::ClientIo;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
-use crate::gate::Peer;
 use crate::limits::Limits;
 use crate::read_limiter::ReadLimiter;
 use crate::timeout::DeadlineTimer;
@@ -41,21 +40,22 @@ enum CloseReason {
     Stopped,
 }
 
-/// Serves a connection until it ends. `peer` is `None` for a stream of the intake. `start` is when the server started.
+/// Serves a connection until it ends. `start` is when the server started.
 pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: S,
     service: Arc<Service>,
     state: ConnectionState,
-    peer: Option<Peer>,
-    access: Access,
+    client: Client,
     start: Instant,
 ) {
+    let access = client.access;
     let mut timeouts = ConnectionTimeouts::new(state.clone(), &service.limits, access, start);
     let io = TokioIo::new(ReadLimiter::of_requests(ClientIo::new(socket, state.clone())));
     let respond = service_fn(move |request| {
         let service = Arc::clone(&service);
         let guard = state.begin_request();
-        async move { Ok::<_, Infallible>(service.serve(request, guard, peer, access).await) }
+        let client = client.clone();
+        async move { Ok::<_, Infallible>(service.serve(request, guard, &client).await) }
     });
     let connection = http1::Builder::new()
         .preserve_header_case(true)

@@ -25,6 +25,8 @@ pub(crate) enum ErrorKind {
     PlainOnTls,
     /// The gatekeeper panicked.
     GatePanicked,
+    /// `Host` is not the server of the intercepted connection.
+    Misdirected,
     /// The body has a transfer coding besides `chunked`.
     UnknownCoding,
     /// The body is over the limit.
@@ -151,6 +153,7 @@ impl ErrorKind {
             }
             Self::Unauthenticated => StatusCode::UNAUTHORIZED,
             Self::ForeignHost | Self::ForeignOrigin | Self::RemoteAdmin => StatusCode::FORBIDDEN,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -171,6 +174,7 @@ impl ErrorKind {
         match self {
             Self::BadFraming
             | Self::NotAForwardProxy
+            | Self::Misdirected
             | Self::UnknownCoding
             | Self::Untranslatable
             | Self::PlainOnTls => "invalid_request_error",
@@ -203,6 +207,9 @@ impl ErrorKind {
             }
             Self::ForeignHost => {
                 "grov-proxyd: the Host header is neither a loopback address nor in proxy.allowed_hosts."
+            }
+            Self::Misdirected => {
+                "grov-proxyd: the Host header names another server than the one that this connection was opened to."
             }
             Self::ForeignOrigin => "grov-proxyd: web pages from other hosts cannot use this proxy.",
             Self::Unauthenticated => {

@@ -1,7 +1,7 @@
 //! One exchange: check the request, collect its body, edit it, forward it, relay the response.
 
 use crate::admin::{self, AdminService};
-use crate::admission::{Access, Admission};
+use crate::admission::{Access, Admission, Client};
 use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
@@ -13,9 +13,11 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::ObserverQueue;
 use crate::policy::Policies;
+use crate::profile::ConnectionProfile;
 use crate::relay::{ObservedResponse, PolledFrame, Relay, RelayError, RelaySource};
 use crate::request::MessagesRequest;
 use crate::route::{Answer, RouteRequest};
+use crate::upstream::UpstreamHandle;
 use bytes::Bytes;
 use grov_wire::RequestCache;
 use grov_wire::response::ResponseTap;
@@ -64,10 +66,9 @@ impl Service {
         &self,
         request: Request<Incoming>,
         serving: RequestGuard,
-        peer: Option<Peer>,
-        access: Access,
+        client: &Client,
     ) -> Response<ClientBody> {
-        let response = match self.exchange(request, &serving, peer, access).await {
+        let response = match self.exchange(request, &serving, client).await {
             Ok(response) => response,
             Err(error) => {
                 let id = request_id();
@@ -93,13 +94,18 @@ impl Service {
         &self,
         mut request: Request<Incoming>,
         serving: &RequestGuard,
-        peer: Option<Peer>,
-        access: Access,
+        client: &Client,
     ) -> Result<Response<Kind>, ExchangeError> {
-        let local = peer.map(|peer| peer.local_ip());
-        self.admission
-            .check(request.method(), request.uri(), request.headers(), local)
-            .map_err(|kind| ExchangeError::new(kind, "request refused"))?;
+        let (peer, profile) = (client.peer, client.profile.as_ref());
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        match profile {
+            None => {
+                let local = peer.map(|peer| peer.local_ip());
+                self.admission.check(method, uri, headers, local)
+            }
+            Some(profile) => profile.check(method, uri, headers),
+        }
+        .map_err(|kind| ExchangeError::new(kind, "request refused"))?;
         if let Some(peer) = peer
             && let Err(error) = self.pass_gate(&mut request, peer, serving)
         {
@@ -107,11 +113,11 @@ impl Service {
             return Err(error);
         }
         let path = request.uri().path();
-        if path.starts_with(admin::PREFIX) {
+        if profile.is_none() && path.starts_with(admin::PREFIX) {
             let response = self.admin.serve(request, serving).await?;
             return Ok(response.map(|bytes| Kind::Full(Some(bytes))));
         }
-        if access == Access::AdminOnly {
+        if client.access == Access::AdminOnly {
             self.metrics.fault("clients_refused");
             discard(request.into_body(), serving).await;
             return Err(ExchangeError::new(
@@ -120,10 +126,10 @@ impl Service {
             ));
         }
         match MessagesPath::of(request.method(), path) {
-            MessagesPath::Elsewhere => self.pass(request, serving).await,
+            MessagesPath::Elsewhere => self.pass(request, serving, profile).await,
             messages => {
                 let is_turn = messages == MessagesPath::Create;
-                self.messages(request, serving, is_turn).await
+                self.messages(request, serving, profile, is_turn).await
             }
         }
     }
@@ -165,9 +171,10 @@ impl Service {
         &self,
         request: Request<Incoming>,
         serving: &RequestGuard,
+        profile: Option<&Arc<ConnectionProfile>>,
     ) -> Result<Response<Kind>, ExchangeError> {
         let (parts, body) = request.into_parts();
-        let route = match self.route(&parts, None)? {
+        let route = match self.route(&parts, None, profile)? {
             Resolved::Answer(answer) => {
                 discard(body, serving).await;
                 return self.answered(answer).await;
@@ -185,7 +192,13 @@ impl Service {
         Ok(self.relay(response, None, None))
     }
 
-    fn message(&self, parts: &request::Parts, body: Bytes, received_at: OffsetDateTime) -> MessagesRequest {
+    fn message(
+        &self,
+        parts: &request::Parts,
+        body: Bytes,
+        received_at: OffsetDateTime,
+        profile: Option<&Arc<ConnectionProfile>>,
+    ) -> MessagesRequest {
         let mut kept = HeaderMap::new();
         for name in &self.kept_headers {
             // Copied: a value would hold the connection's read buffer.
@@ -194,20 +207,25 @@ impl Service {
                 kept.append(name.clone(), value);
             }
         }
-        MessagesRequest::new(kept, body, received_at).by(User::of(&parts.extensions))
+        MessagesRequest::new(kept, body, received_at)
+            .by(User::of(&parts.extensions))
+            .with_profile(profile.cloned())
     }
 
     fn route(
         &self,
         parts: &request::Parts,
         message: Option<&MessagesRequest>,
+        profile: Option<&Arc<ConnectionProfile>>,
     ) -> Result<Resolved, ExchangeError> {
-        self.forwarder.route(RouteRequest {
+        let request = RouteRequest {
             method: &parts.method,
             uri: &parts.uri,
             headers: &parts.headers,
             message,
-        })
+        };
+        let default = profile.map_or(UpstreamHandle::MAIN, |profile| profile.upstream.clone());
+        self.forwarder.route(request, default)
     }
 
     /// Returns the response that the embedder computes.
@@ -237,6 +255,7 @@ impl Service {
         &self,
         request: Request<Incoming>,
         serving: &RequestGuard,
+        profile: Option<&Arc<ConnectionProfile>>,
         is_turn: bool,
     ) -> Result<Response<Kind>, ExchangeError> {
         let received_at = OffsetDateTime::now_utc();
@@ -254,8 +273,8 @@ impl Service {
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
             let routed = self.forwarder.is_routed();
-            let request = routed.then(|| self.message(&parts, body.clone(), received_at));
-            let route = match self.route(&parts, request.as_ref())? {
+            let request = routed.then(|| self.message(&parts, body.clone(), received_at, profile));
+            let route = match self.route(&parts, request.as_ref(), profile)? {
                 Resolved::Answer(answer) => return self.answered(answer).await,
                 Resolved::Upstream(route) => route,
             };
@@ -266,13 +285,17 @@ impl Service {
             drop(reservation);
             return Ok(self.relay(response, None, None));
         }
-        let request = self.message(&parts, body.clone(), received_at);
+        let request = self.message(&parts, body.clone(), received_at, profile);
         let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
-        let route = match self.route(&parts, Some(&request))? {
+        let route = match self.route(&parts, Some(&request), profile)? {
             Resolved::Answer(answer) => return self.answered(answer).await,
             Resolved::Upstream(route) => route,
         };
-        let edited = self.policies.edit(&request).await;
+        let may_edit = request.may_be_edited();
+        let edited = match may_edit {
+            true => self.policies.edit(&request).await,
+            false => None,
+        };
         let response = match edited {
             None => {
                 let body = UpstreamBody::whole(body);
@@ -281,7 +304,7 @@ impl Service {
             Some(slices) => self.forward_edited(&route, parts, slices, &request).await?,
         };
         let UpstreamResponse { head, .. } = &response;
-        if head.status.is_success() {
+        if may_edit && head.status.is_success() {
             self.policies.accepted(&request);
         }
         let observed = self.observation.as_ref().map(|observation| {

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::response_body::ResponseBody;
 use crate::route::{Answer, Forward, Route, RouteRequest, Router};
-use crate::upstream::{Pool, Pools, SendError, UpstreamConnection};
+use crate::upstream::{Pool, Pools, SendError, UpstreamConnection, UpstreamHandle};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{self, HeaderValue};
@@ -30,8 +30,8 @@ pub(crate) struct Forwarder {
 
 /// The route of one exchange.
 pub(crate) enum ResolvedRoute {
-    /// The main upstream, without a codec.
-    Main,
+    /// An upstream without a codec: the main one, or that of the connection.
+    Default(UpstreamHandle),
     /// The embedder's targets.
     Forward(Forward),
 }
@@ -64,7 +64,7 @@ impl ResolvedRoute {
     /// Returns whether the route needs the whole body: a codec translates it, or it may be sent several times.
     pub(crate) fn needs_whole_body(&self) -> bool {
         match self {
-            Self::Main => false,
+            Self::Default(_) => false,
             Self::Forward(forward) => {
                 forward.targets.len() > 1 || forward.targets.iter().any(|target| target.codec.is_some())
             }
@@ -78,15 +78,28 @@ impl Forwarder {
         self.router.is_some()
     }
 
-    /// Returns the route of an exchange.
-    pub(crate) fn route(&self, request: RouteRequest<'_>) -> Result<Resolved, ExchangeError> {
+    /// Returns the route of an exchange. `default` is the upstream of its connection, and stands in for the main one.
+    pub(crate) fn route(
+        &self,
+        request: RouteRequest<'_>,
+        default: UpstreamHandle,
+    ) -> Result<Resolved, ExchangeError> {
         let Some(router) = &self.router else {
-            return Ok(Resolved::Upstream(ResolvedRoute::Main));
+            return Ok(Resolved::Upstream(ResolvedRoute::Default(default)));
         };
         let routed = std::panic::catch_unwind(AssertUnwindSafe(|| router.route(&request)));
         match routed {
-            Ok(None) => Ok(Resolved::Upstream(ResolvedRoute::Main)),
-            Ok(Some(Route::Forward(forward))) => Ok(Resolved::Upstream(ResolvedRoute::Forward(forward))),
+            Ok(None) => Ok(Resolved::Upstream(ResolvedRoute::Default(default))),
+            Ok(Some(Route::Forward(mut forward))) => {
+                for target in forward
+                    .targets
+                    .iter_mut()
+                    .filter(|target| target.upstream.is_main())
+                {
+                    target.upstream = default.clone();
+                }
+                Ok(Resolved::Upstream(ResolvedRoute::Forward(forward)))
+            }
             Ok(Some(Route::Answer(answer))) => Ok(Resolved::Answer(answer)),
             Err(_) => Err(self.lost("the router panicked")),
         }
@@ -123,11 +136,14 @@ impl Forwarder {
         parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<UpstreamResponse, ExchangeError> {
-        if let ResolvedRoute::Forward(forward) = route {
+        let upstream = match route {
+            ResolvedRoute::Default(upstream) => upstream,
             // Boxed: other exchanges must not pay for the memory of its state.
-            return Box::pin(self.send_to_targets(forward, first, parts, body)).await;
-        }
-        let pool = self.pools.main();
+            ResolvedRoute::Forward(forward) => {
+                return Box::pin(self.send_to_targets(forward, first, parts, body)).await;
+            }
+        };
+        let pool = self.pools.get(upstream);
         let (connection, response) = self
             .exchange_heads(pool, self.header_policy, self.limits.response, parts, body)
             .await?;

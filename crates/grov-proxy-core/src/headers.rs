@@ -58,6 +58,11 @@ pub(crate) fn keep_for_foreign(headers: &mut HeaderMap) {
     keep(headers, |name| KEPT.contains(name));
 }
 
+/// Removes hop-by-hop headers from a message (RFC 9110 §7.6.1).
+pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    for_client(headers);
+}
+
 /// Removes hop-by-hop headers from a response.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
     let named = named_by_connection(headers);

@@ -1,6 +1,8 @@
 //! Streams that the embedder accepted, for example after a TLS handshake.
 
+use crate::profile::ConnectionProfile;
 use std::fmt;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
@@ -12,6 +14,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> ByteStream for S {}
 /// A stream of any type.
 pub(crate) type BoxedStream = Box<dyn ByteStream>;
 
+/// A stream of the intake, and how its requests are treated.
+pub(crate) struct TakenStream {
+    pub(crate) stream: BoxedStream,
+    /// `None` for requests to the proxy itself.
+    pub(crate) profile: Option<Arc<ConnectionProfile>>,
+}
+
 /// Streams that may wait for the accept loop.
 const WAITING: usize = 16;
 
@@ -20,7 +29,7 @@ const WAITING: usize = 16;
 /// They are served like accepted connections: with the same limits, on the same threads, until the same shutdown. Created by
 /// [`Proxy::intake`](crate::Proxy::intake).
 #[derive(Clone)]
-pub struct Intake(mpsc::Sender<BoxedStream>);
+pub struct Intake(mpsc::Sender<TakenStream>);
 
 /// The proxy has stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,12 +38,12 @@ pub struct NotServing;
 
 impl Intake {
     /// Returns the intake and the receiver of its streams.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<BoxedStream>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<TakenStream>) {
         let (intake, streams) = mpsc::channel(WAITING);
         (Self(intake), streams)
     }
 
-    /// Hands over a stream on which a client speaks HTTP/1.1.
+    /// Hands over a stream on which a client speaks HTTP/1.1 to the proxy.
     ///
     /// Returns when the stream is queued, not when it ends. Up to 16 streams are queued; further calls wait.
     ///
@@ -47,7 +56,29 @@ impl Intake {
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), NotServing> {
-        self.0.send(Box::new(stream)).await.map_err(|_| NotServing)
+        self.take(Box::new(stream), None).await
+    }
+
+    /// Hands over a stream on which a client speaks HTTP/1.1 to the server that `profile` names. Otherwise like
+    /// [`Intake::serve_stream`].
+    ///
+    /// # Errors
+    /// If the proxy has stopped. The stream is closed.
+    pub async fn serve_intercepted(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        profile: Arc<ConnectionProfile>,
+    ) -> Result<(), NotServing> {
+        self.take(Box::new(stream), Some(profile)).await
+    }
+
+    async fn take(
+        &self,
+        stream: BoxedStream,
+        profile: Option<Arc<ConnectionProfile>>,
+    ) -> Result<(), NotServing> {
+        let taken = TakenStream { stream, profile };
+        self.0.send(taken).await.map_err(|_| NotServing)
     }
 }
 

@@ -89,6 +89,7 @@ mod limits;
 mod metrics;
 mod observe;
 mod policy;
+mod profile;
 mod proxy;
 mod read_limiter;
 mod relay;
@@ -106,16 +107,17 @@ pub use admin::{AdminRequest, AdminResponse, AdminRoute};
 pub use codec::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 pub use error::{BuildError, ServeError};
 pub use gate::{Admitted, Arrival, Gatekeeper, Peer, Refusal};
-pub use headers::HeaderPolicy;
+pub use headers::{HeaderPolicy, remove_hop_by_hop};
 pub use intake::{Intake, NotServing};
 pub use limits::Limits;
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, Outcome, TurnObserver};
 pub use policy::RequestPolicy;
+pub use profile::ConnectionProfile;
 pub use proxy::{Proxy, ProxyBuilder};
 pub use request::MessagesRequest;
 pub use route::{
     Answer, Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Route, RouteRequest,
     Router, Target, Timeouts,
 };
-pub use upstream::{Upstream, UpstreamHandle, Upstreams};
+pub use upstream::{DialError, Dialer, PlainHttp, Upstream, UpstreamHandle, Upstreams};

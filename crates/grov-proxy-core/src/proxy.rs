@@ -9,7 +9,7 @@ use crate::exchange::Service;
 use crate::forward::Forwarder;
 use crate::gate::{Gate, Gatekeeper};
 use crate::headers::HeaderPolicy;
-use crate::intake::{BoxedStream, Intake};
+use crate::intake::{Intake, TakenStream};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::{ObserverQueue, TurnObserver};
@@ -48,7 +48,7 @@ pub struct Proxy {
     tls: Option<Arc<rustls::ServerConfig>>,
     grace: Duration,
     /// The intake and its receiver, if [`Proxy::intake`] was called.
-    intake: Option<(Intake, mpsc::Receiver<BoxedStream>)>,
+    intake: Option<(Intake, mpsc::Receiver<TakenStream>)>,
 }
 
 /// Configures a [`Proxy`].

@@ -1,5 +1,6 @@
 //! A request to the Messages API, as policies and observers see it.
 
+use crate::profile::ConnectionProfile;
 use bytes::Bytes;
 use grov_wire::{RequestCache, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap};
@@ -16,6 +17,7 @@ pub struct MessagesRequest {
     received_at: OffsetDateTime,
     user: Option<Arc<str>>,
     cache: Option<Arc<RequestCache>>,
+    profile: Option<Arc<ConnectionProfile>>,
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
     extensions: Mutex<Extensions>,
@@ -30,6 +32,7 @@ impl MessagesRequest {
             received_at,
             user: None,
             cache: None,
+            profile: None,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             extensions: Mutex::default(),
@@ -47,6 +50,22 @@ impl MessagesRequest {
             cache: Some(cache),
             ..self
         }
+    }
+
+    /// Sets the profile of its connection.
+    #[must_use]
+    pub fn with_profile(self, profile: Option<Arc<ConnectionProfile>>) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// Returns the profile of its connection, or `None` if the client sent it to the proxy itself.
+    pub fn intercepted(&self) -> Option<&ConnectionProfile> {
+        self.profile.as_deref()
+    }
+
+    /// Returns whether policies may edit it.
+    pub fn may_be_edited(&self) -> bool {
+        self.profile.as_ref().is_none_or(|profile| profile.edits)
     }
 
     /// Returns the request headers named by [`ProxyBuilder::keep_headers`](crate::ProxyBuilder::keep_headers).

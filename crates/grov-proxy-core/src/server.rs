@@ -1,12 +1,13 @@
 //! The accept loop, and the shutdown of all connections.
 
-use crate::admission::Access;
+use crate::admission::{Access, Client};
 use crate::connection;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
 use crate::gate::Peer;
-use crate::intake::BoxedStream;
+use crate::intake::TakenStream;
 use crate::limits::{CONNECTIONS_ON_CREDIT, Limits};
+use crate::profile::ConnectionProfile;
 use crate::secure_stream::SecureStream;
 use crate::workers::{Transfer, Workers};
 use std::collections::HashMap;
@@ -29,7 +30,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<Arc<rustls::ServerConfig>>,
-    mut streams: Option<mpsc::Receiver<BoxedStream>>,
+    mut streams: Option<mpsc::Receiver<TakenStream>>,
     service: Arc<Service>,
     workers: &Workers,
     shutdown: impl Future<Output = ()>,
@@ -53,10 +54,10 @@ pub(crate) async fn serve(
                         let _ = socket.set_nodelay(true);
                         // Fails only for a client that is gone. Then it gets no privileges of this machine.
                         let local = socket.local_addr().unwrap_or(SocketAddr::from(([0; 4], 0)));
-                        let peer = Some(Peer { remote, local });
+                        let sender = Sender::Peer(Peer { remote, local });
                         match tls.clone() {
-                            None => clients.serve(workers, socket, peer, |socket, _| socket),
-                            Some(tls) => clients.serve(workers, socket, peer, |socket: TcpStream, state| {
+                            None => clients.serve(workers, socket, sender, |socket, _| socket),
+                            Some(tls) => clients.serve(workers, socket, sender, |socket: TcpStream, state| {
                                 SecureStream::new(socket, tls, state)
                             }),
                         }
@@ -68,7 +69,9 @@ pub(crate) async fn serve(
                 }
             }
             stream = next(&mut streams), if pausing.is_none() && clients.has_capacity() => {
-                pausing = stream.and_then(|stream| clients.serve(workers, stream, None, |stream, _| stream));
+                pausing = stream.and_then(|TakenStream { stream, profile }| {
+                    clients.serve(workers, stream, Sender::Intake(profile), |stream, _| stream)
+                });
                 if let Some(why) = pausing {
                     pause.as_mut().reset(Instant::now() + why.length());
                 }
@@ -91,7 +94,7 @@ pub(crate) async fn serve(
 }
 
 /// Returns the next stream of the intake. Never resolves once it is closed.
-async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<BoxedStream> {
+async fn next(streams: &mut Option<mpsc::Receiver<TakenStream>>) -> Option<TakenStream> {
     let Some(receiver) = streams else {
         return std::future::pending().await;
     };
@@ -100,6 +103,14 @@ async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<Boxed
         *streams = None;
     }
     stream
+}
+
+/// Who sends the requests of a connection.
+enum Sender {
+    /// A client of the listener.
+    Peer(Peer),
+    /// A stream of the intake, which may be intercepted.
+    Intake(Option<Arc<ConnectionProfile>>),
 }
 
 /// Why the accept loop pauses.
@@ -161,7 +172,7 @@ impl ConnectionSet {
         &mut self,
         workers: &Workers,
         socket: S,
-        peer: Option<Peer>,
+        sender: Sender,
         wrap: impl FnOnce(S, ConnectionState) -> W + Send + 'static,
     ) -> Option<Pause>
     where
@@ -182,9 +193,18 @@ impl ConnectionSet {
         // Until its task runs.
         state.set_eviction_rank(connection::eviction_rank(Phase::FirstRequest, start.elapsed()));
         let own = state.clone();
+        let (peer, profile) = match sender {
+            Sender::Peer(peer) => (Some(peer), None),
+            Sender::Intake(profile) => (None, profile),
+        };
+        let client = Client {
+            access,
+            peer,
+            profile,
+        };
         let serve = move |socket| {
             let stream = wrap(socket, own.clone());
-            connection::serve(stream, service, own, peer, access, start)
+            connection::serve(stream, service, own, client, start)
         };
         match workers.serve(&mut self.tasks, socket, serve) {
             Ok(task) => {

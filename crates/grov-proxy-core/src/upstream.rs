@@ -2,6 +2,7 @@
 
 mod connect;
 mod connection;
+mod dial;
 mod pool;
 mod pools;
 mod target;
@@ -9,6 +10,7 @@ mod wake;
 
 pub(crate) use connect::Connector;
 pub(crate) use connection::{SendError, UpstreamConnection};
+pub use dial::{DialError, Dialer, PlainHttp};
 pub(crate) use pool::Pool;
 pub(crate) use pools::{Pools, Shared};
 pub use pools::{UpstreamHandle, Upstreams};
@@ -23,7 +25,9 @@ use tokio::task::JoinError;
 /// An error while connecting to an upstream.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
-    /// The upstream, or the HTTP proxy in front of it, refused or was not found.
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    /// The connection was opened and is not usable.
     #[error("cannot connect to {to}: {reason}")]
     Connect {
         /// The host and port.

@@ -4,7 +4,7 @@ use super::pool::Counts;
 use super::{Connector, Pool, Upstream};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The further upstreams of a proxy. They can be added at any time, also while the proxy serves.
@@ -20,8 +20,8 @@ pub struct Upstreams {
 pub(crate) struct Shared {
     /// Number of worker threads.
     workers: AtomicUsize,
-    /// The proxy's own address, once it serves.
-    own: OnceLock<SocketAddr>,
+    /// The addresses of the proxy itself and of its embedder: requests sent there would loop.
+    own: RwLock<Vec<SocketAddr>>,
     counts: Arc<Counts>,
 }
 
@@ -53,11 +53,21 @@ impl Upstreams {
             pool: OnceLock::new(),
         })))
     }
+
+    /// Refuses later connections to `own`, another listener of this process.
+    pub fn refuse(&self, own: SocketAddr) {
+        self.shared.refuse(own);
+    }
 }
 
 impl UpstreamHandle {
     /// The main upstream.
     pub const MAIN: Self = Self(None);
+
+    /// Returns whether it is the main upstream.
+    pub fn is_main(&self) -> bool {
+        self.0.is_none()
+    }
 }
 
 impl std::fmt::Debug for UpstreamHandle {
@@ -99,8 +109,7 @@ impl Pools {
     /// Refuses later connections to `own`, the address of the proxy. Returns what of the main upstream has this address, or
     /// `None`. See [`Connector::points_at`].
     pub(crate) fn refuse_own(&self, own: SocketAddr) -> Option<&'static str> {
-        // A proxy serves once, so that the address is set once.
-        let _ = self.shared.own.set(own);
+        self.shared.refuse(own);
         self.main.connector().points_at(own)
     }
 
@@ -117,9 +126,14 @@ impl Shared {
         Arc::new(Pool::new(connector, workers, Arc::clone(&self.counts)))
     }
 
-    /// Returns the proxy's own address, once it serves.
-    pub(super) fn own(&self) -> Option<SocketAddr> {
-        self.own.get().copied()
+    fn refuse(&self, own: SocketAddr) {
+        self.own.write().unwrap_or_else(PoisonError::into_inner).push(own);
+    }
+
+    /// Returns the first result of `check` for the addresses of this process.
+    pub(super) fn find_own<T>(&self, check: impl FnMut(&SocketAddr) -> Option<T>) -> Option<T> {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        own.iter().find_map(check)
     }
 }
 
