@@ -30,6 +30,9 @@ pub struct Record {
     /// The base URL for clients, if it has another host than `url`: with TLS, one that the certificate covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
+    /// Address of its CONNECT proxy, such as `http://127.0.0.1:8079`, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mitm_url: Option<String>,
     /// Version of the daemon.
     pub version: String,
     /// When it started to listen.
@@ -49,6 +52,7 @@ impl Record {
             pid: std::process::id(),
             url: url.into(),
             base_url: None,
+            mitm_url: None,
             version: version.into(),
             started_at,
         }

@@ -165,6 +165,11 @@ impl Home {
         self.root.join("tls").join("server.key")
     }
 
+    /// The directory of the certificate authority for intercepted connections.
+    pub fn certificate_authority(&self) -> PathBuf {
+        self.root.join("ca")
+    }
+
     /// The directory of log files.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")

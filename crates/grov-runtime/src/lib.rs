@@ -32,9 +32,9 @@ pub use settings::{
     AgentEmbedding, AgentLimits, AgentSettings, Candidate, CandidateStatus, ChatModelSettings, ChatProvider,
     ConfigEdit, ConfigFile, ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings,
     EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs,
-    InvalidValue, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin,
-    ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles, TlsSource,
-    ToolSettings, UserMode, Value, Warning,
+    InvalidValue, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, MitmSettings,
+    Origin, ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles,
+    TlsSource, ToolSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use tokens::{

@@ -28,8 +28,8 @@ pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
 pub use proxy::TlsSource;
 pub use table::{
-    ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, ProxySettings,
-    RouteSettings, StoreSettings, TaskSettings, ToolSettings,
+    ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, MitmSettings,
+    ProxySettings, RouteSettings, StoreSettings, TaskSettings, ToolSettings,
 };
 pub use types::{AgentEmbedding, ChatProvider, GuardMode, HeaderPolicy, UserMode};
 pub use value::{InvalidValue, Kind, Value};
@@ -151,6 +151,11 @@ impl Settings {
     /// Settings of team memory.
     pub fn memory(&self) -> MemorySettings {
         self.sections.memory
+    }
+
+    /// Settings of the CONNECT proxy.
+    pub fn mitm(&self) -> &MitmSettings {
+        &self.sections.mitm
     }
 
     /// Settings of drift detection.
@@ -277,7 +282,9 @@ impl Settings {
     }
 
     fn is_own_listener(&self, url: &crate::Url) -> bool {
-        self.sections.proxy.port != 0 && url.port() == self.sections.proxy.port && url.is_loopback()
+        let (proxy, mitm) = (&self.sections.proxy, &self.sections.mitm);
+        let is_at = |port| port != 0 && url.port() == port;
+        url.is_loopback() && (is_at(proxy.port) || (mitm.enabled && is_at(mitm.port)))
     }
 }
 

@@ -147,6 +147,11 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire", "grov-actions"],
     },
     Crate {
+        name: "grov-ca",
+        layer: Layer::Effects,
+        must_not_use: &["grov-domain", "grov-wire", "grov-actions", "grov-session"],
+    },
+    Crate {
         name: "grov-plans",
         layer: Layer::Effects,
         must_not_use: &["grov-domain", "grov-wire", "grov-actions", "grov-session"],
@@ -196,6 +201,20 @@ const CRATES: &[Crate] = &[
         name: "grov-route-proxy",
         layer: Layer::ProxyEdge,
         must_not_use: &["grov-store", "grov-llm", "grov-wire"],
+    },
+    Crate {
+        name: "grov-mitm",
+        layer: Layer::ProxyEdge,
+        // Sockets and certificates: it knows no sessions.
+        must_not_use: &[
+            "grov-domain",
+            "grov-store",
+            "grov-llm",
+            "grov-wire",
+            "grov-memory",
+            "grov-session",
+            "grov-live",
+        ],
     },
     Crate {
         name: "grov-hooks",
@@ -304,8 +323,8 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["hyper", "hyper-util"],
-        &["grov-proxy-core", "grov-sim", "grov-agent-http"],
-        "HTTP is served by the proxy, the simulated upstream and the agent service's edge",
+        &["grov-proxy-core", "grov-mitm", "grov-sim", "grov-agent-http"],
+        "HTTP is served by the proxy, the CONNECT proxy, the simulated upstream and the agent service's edge",
     ),
     (
         &["axum", "utoipa-swagger-ui"],

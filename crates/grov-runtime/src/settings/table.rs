@@ -275,6 +275,22 @@ settings! {
         enabled: bool = "memory.enabled", Kind::Boolean, "true", ["GROV_MEMORY_ENABLED"];
     }
 
+    /// Settings of the CONNECT proxy, which decrypts the connections to some hosts.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MitmSettings mitm {
+        /// Maximum number of connections to the CONNECT proxy that are tunnelled or not yet intercepted
+        connections: usize = "mitm.connections", Kind::Integer { min: 1, max: 65_536 }, "1024",
+            ["GROV_MITM_CONNECTIONS"];
+        /// Whether Grov may add text to decrypted requests; they contain a value that may be a check of the body
+        edit: bool = "mitm.edit", Kind::Boolean, "false", ["GROV_MITM_EDIT"];
+        /// Whether grov-proxyd also is a CONNECT proxy (HTTPS_PROXY)
+        enabled: bool = "mitm.enabled", Kind::Boolean, "false", ["GROV_MITM_ENABLED"], flag "--mitm";
+        /// Hosts whose connections are decrypted, as HOST or HOST:PORT; all others are tunnelled blindly
+        hosts: Vec<String> = "mitm.hosts", Kind::List, "api.anthropic.com", ["GROV_MITM_HOSTS"];
+        /// Loopback port of the CONNECT proxy; 0 = any free one
+        port: u16 = "mitm.port", Kind::Integer { min: 0, max: 65_535 }, "8079", ["GROV_MITM_PORT"], flag "--mitm-port";
+    }
+
     /// Settings of the proxy.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ProxySettings proxy {
