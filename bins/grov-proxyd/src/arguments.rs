@@ -29,6 +29,12 @@ pub(crate) struct Arguments {
         help = "Where requests go [default: https://api.anthropic.com]"
     )]
     upstream: Option<String>,
+    /// Also be a CONNECT proxy (HTTPS_PROXY) that decrypts the connections to the API
+    #[arg(long)]
+    mitm: bool,
+    /// Port of the CONNECT proxy; 0 picks a free one [default: 8079]
+    #[arg(long, value_name = "N")]
+    mitm_port: Option<String>,
     /// Provider file of other models [default: providers.yaml in the home]
     #[arg(long, value_name = "FILE")]
     providers: Option<String>,
@@ -48,7 +54,10 @@ impl Arguments {
             let path = std::path::absolute(path.as_ref()?).ok()?;
             Some(path.to_string_lossy().into_owned())
         };
+        let mitm = self.mitm.then(|| "true".to_owned());
         let given = [
+            ("mitm.enabled", &mitm),
+            ("mitm.port", &self.mitm_port),
             ("proxy.port", &self.port),
             ("proxy.host", &self.host),
             ("proxy.upstream", &self.upstream),

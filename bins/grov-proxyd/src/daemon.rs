@@ -7,9 +7,11 @@ use crate::context_setup;
 use crate::drift_setup;
 use crate::embedding::{Embedding, EmbeddingStatus};
 use crate::home_monitor::HomeMonitor;
+use crate::hook_sessions::StoredHookSessions;
 use crate::hooks::{self, HookRoute};
 use crate::judge_setup;
 use crate::listener;
+use crate::mitm_setup::MitmSetup;
 use crate::open_files;
 use crate::recording::Recording;
 use crate::route_setup;
@@ -198,15 +200,17 @@ async fn serve(
         judge: Arc::new(judge),
     };
     let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
-    let (proxy, drift) = services.proxy(connections, environment, Arc::new(hooks))?;
+    let Built { proxy, drift, mitm } = services.proxy(connections, environment, Arc::new(hooks))?;
     let mut signals = Signals::listen().map_err(Stop::fault)?;
     if let Some(drift) = drift {
         // So that corrections that were pending when the last daemon stopped go out with the next request.
         drift.preload().await;
     }
-    announce(address, &access, home_monitor);
+    announce(address, &access, mitm.as_ref(), home_monitor);
     tasks.spawn("access", Arc::clone(&access).watch(tasks.shutdown()));
-    let Some(aborted) = relay(proxy, listener, &mut signals, &recording).await? else {
+    // Boxed: it is large.
+    let relaying = Box::pin(relay(proxy, listener, mitm, &mut signals, &recording));
+    let Some(aborted) = relaying.await? else {
         return Ok(ExitCode::from(130));
     };
     if aborted > 0 {
@@ -234,6 +238,13 @@ async fn serve(
     }
 }
 
+/// What serves clients.
+struct Built {
+    proxy: Proxy,
+    drift: Option<Arc<DriftMonitor>>,
+    mitm: Option<MitmSetup>,
+}
+
 /// The parts that the policies, observers and pages of the proxy need.
 struct Services<'a> {
     settings: &'a Settings,
@@ -252,7 +263,7 @@ impl Services<'_> {
         connections: usize,
         environment: &Environment,
         hooks: Arc<HookRoute>,
-    ) -> Result<(Proxy, Option<Arc<DriftMonitor>>), Stop> {
+    ) -> Result<Built, Stop> {
         let Self {
             settings, recording, ..
         } = self;
@@ -260,6 +271,11 @@ impl Services<'_> {
         let user_home = environment.get("HOME").map(PathBuf::from);
         let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
             .with_tasks(self.task_orchestrator());
+        if settings.mitm().enabled {
+            let store = assembly::store_apart(self.home);
+            let hooked = StoredHookSessions::new(store, tokio::runtime::Handle::current());
+            recorder = recorder.with_hook_sessions(Arc::new(hooked));
+        }
         if let Some(drift) = &drift {
             recorder = recorder.with_action_checker(Arc::clone(drift) as Arc<_>);
         }
@@ -278,6 +294,8 @@ impl Services<'_> {
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
+        let mitm = MitmSetup::new(settings, self.home, &builder.upstreams())?;
+        let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
         self.tasks.spawn("routed usage", usage);
         self.tasks.spawn("provider file", routes.run(self.stopping()));
@@ -298,13 +316,17 @@ impl Services<'_> {
                 counters.collect()
             })
             .health_section("context", move || context_counters.all().into_iter().collect())
+            .health_section("mitm", move || {
+                let counters = mitm_counters.iter().flat_map(|counters| counters.all());
+                counters.collect()
+            })
             .health_section("embedder", move || embedding.to_json())
             .health_section("hooks", move || hook_counters.state())
             .admin_route(hooks::PREFIX, hooks)
             .version(VERSION)
             .build()
             .map_err(Stop::usage)?;
-        Ok((proxy, drift))
+        Ok(Built { proxy, drift, mitm })
     }
 
     fn task_orchestrator(&self) -> TaskOrchestrator {
@@ -359,33 +381,50 @@ fn limits(settings: &ProxySettings, connections: usize) -> Limits {
 /// Serves clients until a signal, then waits for running responses. Returns the number of responses that were cut off, or
 /// `None` after a second signal.
 async fn relay(
-    proxy: Proxy,
+    mut proxy: Proxy,
     listener: TcpListener,
+    mitm: Option<MitmSetup>,
     signals: &mut Signals,
     recording: &Recording,
 ) -> Result<Option<usize>, Stop> {
     let metrics = proxy.metrics();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let (stop, mut stopped) = tokio::sync::watch::channel(false);
+    let mut mitm_stopped = stopped.clone();
+    let intake = mitm.is_some().then(|| proxy.intake());
+    let connect_proxy = async move {
+        let (Some(mitm), Some(intake)) = (mitm, intake) else {
+            return Ok(0);
+        };
+        mitm.serve(intake, async move {
+            let _ = mitm_stopped.wait_for(|stop| *stop).await;
+        })
+        .await
+    };
     let serving = proxy.serve(listener, async move {
         // Also resolves when the sender is dropped.
-        let _ = stopped.await;
+        let _ = stopped.wait_for(|stop| *stop).await;
     });
-    tokio::pin!(serving);
-    let failed = |error| match error {
-        ServeError::Threads(_) => Stop::fault(error),
-        error => Stop::usage(error),
+    let serving = async {
+        let serving = async { serving.await.map_err(failed) };
+        let (cut, tunnels) = tokio::try_join!(serving, connect_proxy)?;
+        match tunnels {
+            0 => {}
+            tunnels => tracing::info!(tunnels, "tunnels were cut off"),
+        }
+        Ok(cut)
     };
+    tokio::pin!(serving);
     tokio::select! {
-        ended = &mut serving => return ended.map(Some).map_err(failed),
+        ended = &mut serving => return ended.map(Some),
         () = signals.next() => {}
     }
     print_line(&format!(
         "shutting down; waiting for {} response(s) to end; a second signal aborts them",
         metrics.streams()
     ));
-    let _ = stop.send(());
+    stop.send_replace(true);
     tokio::select! {
-        ended = &mut serving => ended.map(Some).map_err(failed),
+        ended = &mut serving => ended.map(Some),
         () = signals.next() => {
             recording.stop(SHORT_FLUSH_TIMEOUT).await;
             Ok(None)
@@ -393,15 +432,27 @@ async fn relay(
     }
 }
 
+fn failed(error: ServeError) -> Stop {
+    match error {
+        ServeError::Threads(_) => Stop::fault(error),
+        error => Stop::usage(error),
+    }
+}
+
 /// Publishes the daemon's address to other programs and prints it.
-fn announce(address: SocketAddr, access: &Access, home_monitor: &HomeMonitor) {
+fn announce(address: SocketAddr, access: &Access, mitm: Option<&MitmSetup>, home_monitor: &HomeMonitor) {
     let url = format!("{}://{address}", access.scheme());
+    let mitm_url = mitm.map(|mitm| format!("http://{}", mitm.address));
     let record = Record {
         base_url: access.base_url(address),
+        mitm_url: mitm_url.clone(),
         ..Record::of_this_process(&url, VERSION, SystemClock.now())
     };
     if let Err(error) = home_monitor.publish(record) {
         tracing::error!(%error, "other programs will not find this daemon");
+    }
+    if let Some(mitm_url) = mitm_url {
+        print_line(&format!("CONNECT proxy (HTTPS_PROXY) on {mitm_url}"));
     }
     print_line(&format!("listening on {url}"));
     access.announce(print_line);

@@ -16,6 +16,7 @@
 
 mod action_checker;
 mod counters;
+mod hook_sessions;
 mod identity;
 mod injection;
 mod memory_source;
@@ -31,6 +32,7 @@ mod working_directory;
 pub use action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
 pub use counters::Counter;
 pub use grov_domain::Lineage;
+pub use hook_sessions::HookSessions;
 pub use identity::{IDENTITY_HEADERS, Identity};
 pub use injection::{
     ContextSource, ContextText, Counters as InjectionCounters, Injection, InjectionPoint, InjectionWorker,

@@ -4,6 +4,7 @@ mod sessions;
 mod steps;
 
 use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
+use crate::hook_sessions::HookSessions;
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
 use crate::prompts;
@@ -53,6 +54,8 @@ pub struct Recorder {
     tasks: Option<TaskOrchestrator>,
     /// Judges the actions.
     checker: Option<Arc<dyn ActionChecker>>,
+    /// Knows the sessions that hooks record.
+    hooked: Option<Arc<dyn HookSessions>>,
 }
 
 impl Recorder {
@@ -66,6 +69,7 @@ impl Recorder {
             home,
             tasks: None,
             checker: None,
+            hooked: None,
         }
     }
 
@@ -81,6 +85,26 @@ impl Recorder {
     pub fn with_action_checker(mut self, checker: Arc<dyn ActionChecker>) -> Self {
         self.checker = Some(checker);
         self
+    }
+
+    /// Does not record sessions of intercepted connections in which hooks run.
+    #[must_use]
+    pub fn with_hook_sessions(mut self, hooked: Arc<dyn HookSessions>) -> Self {
+        self.hooked = Some(hooked);
+        self
+    }
+
+    /// Returns whether hooks record the session of an exchange.
+    fn is_left_to_hooks(
+        &self,
+        exchange: &ObservedExchange,
+        id: &ClientSessionId,
+        session: &mut RecordedSession,
+    ) -> bool {
+        if !session.is_hooked && exchange.request.intercepted().is_some() {
+            session.is_hooked = self.hooked.as_ref().is_some_and(|hooked| hooked.is_hooked(id));
+        }
+        session.is_hooked && exchange.request.intercepted().is_some()
     }
 
     /// Judges the actions of a record. After a panic, the record has no verdicts.
@@ -173,6 +197,9 @@ impl TurnObserver for Recorder {
             .sessions
             .get_or_create(&identity.session, Mutex::default, |_| true);
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_left_to_hooks(exchange, &identity.session, &mut session) {
+            return;
+        }
         self.locate(&mut session, exchange);
         let user = self.user(&session, &exchange.request);
         let id = ExchangeId::fresh();

@@ -17,6 +17,8 @@ pub(super) struct RecordedSession {
     pub(super) working_directory: Option<String>,
     /// Requests searched for the directory without success.
     pub(super) searches: u8,
+    /// Whether hooks record it. Once they do, they do until the end.
+    pub(super) is_hooked: bool,
     /// Keys of the newest prompts.
     prompts: LruCache<u128, ()>,
     /// Complete tool calls of incomplete answers, by subagent. It is unknown whether the client ran them.
@@ -30,6 +32,7 @@ impl Default for RecordedSession {
             user: None,
             working_directory: None,
             searches: 0,
+            is_hooked: false,
             prompts: LruCache::new(MAX_PROMPTS),
             unconfirmed: LruCache::new(MAX_UNCONFIRMED),
         }

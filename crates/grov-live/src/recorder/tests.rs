@@ -3,7 +3,7 @@ use crate::tasks::testing::orchestrator_with_task;
 use bytes::Bytes;
 use grov_domain::Redacted;
 use grov_domain::SinkHealth;
-use grov_proxy_core::MessagesRequest;
+use grov_proxy_core::{ConnectionProfile, MessagesRequest, UpstreamHandle};
 use grov_wire::response::{Block, Turn, TurnEnd};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ struct Session {
     recorder: Recorder,
     messages: Vec<Value>,
     agent: Option<&'static str>,
+    profile: Option<Arc<ConnectionProfile>>,
 }
 
 impl Session {
@@ -38,6 +39,7 @@ impl Session {
             recorder,
             messages: Vec::new(),
             agent: None,
+            profile: None,
         }
     }
 
@@ -48,6 +50,11 @@ impl Session {
 
     /// Sends the conversation and records the answer. Returns the record.
     fn answered(&mut self, blocks: Vec<Block>, outcome: Outcome) -> ExchangeRecord {
+        self.observe(blocks, outcome);
+        self.kept.0.lock().unwrap().last().unwrap().clone()
+    }
+
+    fn observe(&mut self, blocks: Vec<Block>, outcome: Outcome) {
         let tools: Vec<Value> = (0..20).map(|n| json!({"name": format!("T{n}")})).collect();
         let body = json!({
             "model": "m", "messages": self.messages, "tools": tools,
@@ -59,7 +66,8 @@ impl Session {
             headers.insert("x-claude-code-agent-id", HeaderValue::from_static(agent));
         }
         let request =
-            MessagesRequest::new(headers, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH);
+            MessagesRequest::new(headers, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH)
+                .with_profile(self.profile.clone());
         let turn = Turn {
             blocks,
             end: TurnEnd::Complete,
@@ -72,7 +80,6 @@ impl Session {
             outcome,
             ended_at: OffsetDateTime::UNIX_EPOCH,
         });
-        self.kept.0.lock().unwrap().last().unwrap().clone()
     }
 }
 
@@ -285,4 +292,35 @@ fn texts_are_redacted_before_they_are_cut() {
         assert!(!text.contains(part), "{text}");
     }
     assert!(text.contains("/nowhere/project/out.txt"), "{text}");
+}
+
+struct Hooked(bool);
+
+impl HookSessions for Hooked {
+    fn is_hooked(&self, session: &ClientSessionId) -> bool {
+        assert_eq!(session.as_str(), "s1");
+        self.0
+    }
+}
+
+#[test]
+fn an_intercepted_session_is_recorded_unless_hooks_record_it() {
+    let profile = Arc::new(ConnectionProfile {
+        host: "api.anthropic.com".to_owned(),
+        port: 443,
+        upstream: UpstreamHandle::MAIN,
+        edits: false,
+    });
+    for (is_hooked, profile, records) in [
+        (true, Some(Arc::clone(&profile)), 0),
+        (false, Some(profile), 1),
+        (true, None, 1),
+    ] {
+        let mut session = Session::new();
+        session.recorder = session.recorder.with_hook_sessions(Arc::new(Hooked(is_hooked)));
+        session.profile = profile;
+        session.message("user", json!([{"type": "text", "text": "Go on."}]));
+        session.observe(Vec::new(), Outcome::Complete);
+        assert_eq!(session.kept.0.lock().unwrap().len(), records);
+    }
 }
