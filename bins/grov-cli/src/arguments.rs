@@ -164,6 +164,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Manage the certificate authority with which the proxy decrypts connections (mitm.hosts)
+    Ca {
+        #[command(subcommand)]
+        command: CaCommand,
+    },
     /// Play a session with a simulated model and client: no API key, no agent, no network
     Demo,
     /// Print a completion script for a shell
@@ -328,6 +333,22 @@ pub(crate) enum StoreCommand {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaCommand {
+    /// Show the certificates: for which hosts, until when
+    Show,
+    /// Print the path of the certificates that a client must trust (NODE_EXTRA_CA_CERTS); they are made if there are none
+    Path,
+    /// Make a new authority; the old one stays in use for 7 days, so that running clients keep working
+    Rotate {
+        /// Delete the old one at once; running clients must be restarted
+        #[arg(long)]
+        now: bool,
+    },
+    /// Delete the authority; connections through the CONNECT proxy fail until clients are restarted
+    Remove,
 }
 
 #[derive(Debug, Subcommand)]

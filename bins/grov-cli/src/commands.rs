@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod certificate_authority;
 mod completions;
 mod config;
 mod cost;
@@ -72,6 +73,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
             ConfigCommand::Unset { key } => config::unset(common, terminal, &key),
         },
         Command::Demo => demo::run(terminal),
+        Command::Ca { command } => certificate_authority::run(&context()?, &command),
         Command::Completions { shell } => completions::run(shell, terminal),
     }
 }
