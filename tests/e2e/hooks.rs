@@ -4,7 +4,7 @@
 mod anchors;
 mod both_paths;
 mod forks;
-mod hooked;
+pub mod hooked;
 mod interrupted;
 mod off_and_private;
 mod over_http;
@@ -20,7 +20,7 @@ use serde_json::json;
 use std::fs;
 use std::net::TcpListener;
 
-const QUESTION: &str = "How are failed webhooks sent again, and why that way?";
+pub const QUESTION: &str = "How are failed webhooks sent again, and why that way?";
 const DECISION: &str = "Keep failed webhooks in an outbox table";
 /// A settings file with everything that makes it hard to edit and that the client accepts.
 const SETTINGS: &str = "{\r\n\t\"includeCoAuthoredBy\" : false,\r\n\r\n\t\"hooks\": {\"Stop\": [] },\r\n\t\"env\": {\"A\":\"1\"}}";
@@ -31,7 +31,7 @@ fn settings(client: &RealClient) -> std::path::PathBuf {
 }
 
 /// A project with a memory, and the client's settings.
-fn prepare(client: &RealClient, settings_text: &str) -> Result<Grov> {
+pub fn prepare(client: &RealClient, settings_text: &str) -> Result<Grov> {
     let grov = Grov::on(&client.home().join(".grov")).within(&client.project());
     let record = json!({
         "id": "task-webhooks", "user": "dev", "created_at": "2026-01-02T03:04:05Z",
@@ -48,14 +48,14 @@ fn prepare(client: &RealClient, settings_text: &str) -> Result<Grov> {
     Ok(grov)
 }
 
-fn init(grov: &Grov, words: &[&str]) -> Result<()> {
+pub fn init(grov: &Grov, words: &[&str]) -> Result<()> {
     let ended = grov.run(&[&["init"], words].concat())?;
     ensure!(ended.code() == Some(0), "{ended:?}");
     Ok(())
 }
 
 /// The number of injected blocks in each request that arrived, and the number of requests that contain the memory.
-fn injections(upstream: &Upstream) -> Result<(Vec<usize>, usize)> {
+pub fn injections(upstream: &Upstream) -> Result<(Vec<usize>, usize)> {
     let mut times = Vec::new();
     let mut saying = 0;
     for request in upstream.sim().messages() {

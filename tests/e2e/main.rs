@@ -20,6 +20,7 @@ mod load;
 mod local_model;
 mod many_clients;
 mod memory;
+mod mitm;
 mod plans;
 mod planted;
 mod port_taken;

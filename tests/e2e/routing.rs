@@ -1,7 +1,7 @@
 //! Agents on other models: the real daemon with a provider file, before a simulated Anthropic and simulated providers.
 
 mod local_model;
-mod real_client;
+pub mod real_client;
 
 use crate::turn::{prompt, session};
 use crate::upstream::{NOWHERE, Upstream};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use grov_tests::{Daemon, Request, eventually, exchange};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,21 @@ use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
 /// An HTTPS server whose certificate is signed by its own authority only.
-struct Secure {
-    port: u16,
-    authority: PathBuf,
+pub struct Secure {
+    pub port: u16,
+    pub authority: PathBuf,
     connections: Arc<AtomicUsize>,
     _directory: TempDir,
     _runtime: Runtime,
 }
 
 impl Secure {
-    fn start() -> Result<Self> {
+    pub fn start() -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let mut ca = CertificateParams::new(Vec::new())?;
         ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // OpenSSL takes a certificate whose issuer has the same name for a self-signed one.
+        ca.distinguished_name.push(DnType::CommonName, "Test authority");
         let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate()?)?;
         let key = KeyPair::generate()?;
         let leaf = CertificateParams::new(vec!["localhost".to_owned()])?.signed_by(&key, &ca)?;
@@ -70,7 +72,7 @@ impl Secure {
         })
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("https://localhost:{}", self.port)
     }
 }
@@ -117,14 +119,14 @@ async fn read_head(stream: &mut (impl AsyncBufReadExt + Unpin)) -> Result<String
 }
 
 /// A forward proxy that supports `CONNECT`.
-struct Tunnel {
-    port: u16,
+pub struct Tunnel {
+    pub port: u16,
     heads: Arc<Mutex<Vec<String>>>,
     _runtime: Runtime,
 }
 
 impl Tunnel {
-    fn start() -> Result<Self> {
+    pub fn start() -> Result<Self> {
         let runtime = runtime()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
         let port = listener.local_addr()?.port();
@@ -148,7 +150,7 @@ impl Tunnel {
         })
     }
 
-    fn heads(&self) -> Vec<String> {
+    pub fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -95,7 +95,7 @@ impl RealClient {
         &KEY[KEY.len() - 20..]
     }
 
-    /// Sets a command's environment and directory to the client's, and nothing else.
+    /// Sets a command's environment and directory to the client's, and nothing else. An empty base URL is none.
     pub(crate) fn client_environment(&self, command: &mut Command, base_url: &str) {
         command
             .env_clear()
@@ -109,14 +109,16 @@ impl RealClient {
             ("DISABLE_AUTOUPDATER", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("ANTHROPIC_API_KEY", KEY),
-            ("ANTHROPIC_BASE_URL", base_url),
         ]);
+        if !base_url.is_empty() {
+            command.env("ANTHROPIC_BASE_URL", base_url);
+        }
         command
             .envs(self.environment.iter().cloned())
             .current_dir(self.project());
     }
 
-    /// The command that runs one prompt against `base_url`.
+    /// The command that runs one prompt against `base_url`, or the real API if that is empty.
     pub fn command(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         self.client_environment(&mut command, base_url);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The main agent, which delegates to the agent `writer`.
-fn delegating() -> Value {
+pub fn delegating() -> Value {
     json!({"scenarios": {"main": {"steps": [
         {"blocks": [{"type": "tool_use", "name": "Agent", "input": {
             "description": "Write a greeting", "subagent_type": "writer",
@@ -20,7 +20,7 @@ fn delegating() -> Value {
 }
 
 /// The agent's model, which writes a file and changes it.
-fn writing() -> Value {
+pub fn writing() -> Value {
     let file = "{cwd}/greeting.txt";
     let call = |name: &str, input: Value| json!({"type": "tool_use", "name": name, "input": input});
     json!({"scenarios": {"write": {"steps": [
