@@ -52,7 +52,7 @@ const fn unrequested(score: u8, stems: &'static [&'static str], reason: &'static
 
 impl Unrequested {
     fn finding(&self, context: &EvaluationContext<'_>) -> Option<Finding> {
-        let is_requested = context.compiled.request.mentions_any(self.stems);
+        let is_requested = context.compiled.request.orders_any(self.stems);
         (!is_requested).then(|| finding(self.score, None, self.reason))?
     }
 }
@@ -141,8 +141,8 @@ impl<'a> EvaluationContext<'a> {
     /// the place or programs make the place again.
     fn asks_for_removal_of(&self, place: &NormalizedPath) -> bool {
         let request = &self.compiled.request;
-        request.mentions_any(REMOVING)
-            || request.mentions_any(TIDY) && (files::is_made_by_programs(place) || self.names(place))
+        request.orders_any(REMOVING)
+            || request.orders_any(TIDY) && (files::is_made_by_programs(place) || self.names(place))
     }
 
     /// Whether the request contains the name of a place, or of a folder above it.

@@ -2,8 +2,11 @@
 //!
 //! "What would a force push do?", "fix the deploy script" and "don't publish it" name an action without asking for it.
 
+mod code_objects;
+
 use crate::names::is_path;
 use crate::words::{Word, words};
+use code_objects::is_about_code;
 use std::collections::HashSet;
 
 /// The words of the user's request.
@@ -14,6 +17,8 @@ pub(crate) struct RequestWords {
     wanted: HashSet<String>,
     /// Words that are not part of a question, a negation, a path or a name.
     asking: HashSet<String>,
+    /// Those whose object is neither code nor a document.
+    ordering: HashSet<String>,
     /// The first words of each text, in order.
     texts: Vec<Vec<OrderedWord>>,
     /// The number of words.
@@ -220,6 +225,7 @@ impl RequestWords {
             request.all.extend(parts(&word.folded));
             request.wanted.extend(parts(&word.folded));
             request.asking.extend(parts(&word.folded));
+            request.ordering.extend(parts(&word.folded));
         }
         request
     }
@@ -283,6 +289,9 @@ impl RequestWords {
             clause.is_about |= ASKING_PARTS.iter().any(|part| folded.contains(part));
             if let Some(removal) = removal_phrase(before, folded).filter(|_| is_wanted && !clause.is_about) {
                 self.asking.insert(removal.to_owned());
+                if !is_about_code(words, at) {
+                    self.ordering.insert(removal.to_owned());
+                }
             }
             self.is_asking |= clause.is_about;
             // What is quoted is a message or a name.
@@ -293,6 +302,9 @@ impl RequestWords {
             let is_name = is_name || is_in_quotes;
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.asking.extend(parts(folded));
+                if !is_about_code(words, at) {
+                    self.ordering.extend(parts(folded));
+                }
             }
             clause.does |= DOING.contains(&folded);
             clause.count += 1;
@@ -342,6 +354,12 @@ impl RequestWords {
     pub(crate) fn mentions_any(&self, stems: &[&str]) -> bool {
         let mut asking = self.asking.iter();
         asking.any(|word| is_form_of(word, stems) && !is_no_order(word, stems))
+    }
+
+    /// Like [`Self::mentions_any`], for what commands do: "remove the unused import" asks for no command that removes.
+    pub(crate) fn orders_any(&self, stems: &[&str]) -> bool {
+        let mut ordering = self.ordering.iter();
+        ordering.any(|word| is_form_of(word, stems) && !is_no_order(word, stems))
     }
 
     /// Whether the request contains a word that starts with one of these stems and is not negated. A stem with a dot at its

@@ -124,7 +124,7 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
         let place = NormalizedPath::new(context.root, if folder == "*" { "." } else { folder });
         if is_everything(&from_root, &place) {
-            if matches!(path, "*" | "./*") && context.compiled.request.mentions_any(EMPTYING) {
+            if matches!(path, "*" | "./*") && context.compiled.request.orders_any(EMPTYING) {
                 return None;
             }
             return finding(CRITICAL, None, format!("`rm -r {path}` removes everything"));
@@ -255,7 +255,7 @@ fn unrelated_removal(
         || context.asks_for_removal()
             && (!whole || context.names(place) || context.compiled.request.is_about(EVERYTHING))
         || context.compiled.request.mentions_any(REARRANGING)
-            && !(whole && context.compiled.request.mentions_any(&["renam"]));
+            && !(whole && context.compiled.request.orders_any(&["renam"]));
     if fine {
         return None;
     }

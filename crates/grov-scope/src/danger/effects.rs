@@ -166,7 +166,7 @@ pub(super) fn of_command(
         let found = invocation.matches(row)?;
         let counts = row.condition.is_none_or(|condition| condition(command, context))
             && !is_excused(row.effect, command, &found, programs, context)
-            && !is_requested(row, invocation.name, &found, &context.compiled.request);
+            && !is_requested(row, command, &found, &context.compiled.request);
         counts.then_some((row, found))
     });
     let (row, found) = found?;
@@ -209,21 +209,33 @@ const GENERIC: &[&str] = &[
 ];
 
 /// Whether a request asks for what a row does. The verb of the command asks for the subcommand, not for its options.
-fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: &RequestWords) -> bool {
+fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, request: &RequestWords) -> bool {
+    let program = command.name();
     let effect = row.effect;
     // "Undo my last commit but keep the changes"
     if effect.says == kinds::HARD_RESET.says && request.asks_for_less_than_all() {
         return false;
     }
-    if effect.asked_by.iter().any(|stems| request.mentions_any(stems)) {
+    // "Remove the line from my crontab" names the program, and "deploy the function" the subcommand.
+    const PREFIX: usize = 4;
+    let is_named = |word: &str| {
+        word.get(..PREFIX)
+            .is_some_and(|prefix| request.is_about(&[prefix]))
+    };
+    let path = command.operands().take_while(|word| *word != found.verb);
+    let mut path = path.take(3).flat_map(|word| word.split(is_separator));
+    let names_program = program != "git" && (request.is_about(&[program]) || path.any(is_named));
+    let is_asked =
+        |stems: &&[&str]| request.orders_any(stems) || names_program && request.mentions_any(stems);
+    if effect.asked_by.iter().any(is_asked) {
         return true;
     }
     let is_removal = effect
         .asked_by
         .iter()
         .any(|stems| stems.first() == stems::REMOVE.first());
-    let asks = is_removal && request.mentions_any(stems::TIDY)
-        || effect.asked_of.iter().any(|stems| request.mentions_any(stems));
+    let asks = is_removal && request.orders_any(stems::TIDY)
+        || effect.asked_of.iter().any(|stems| request.orders_any(stems));
     let names_object = || {
         let mut words = found.words.iter().flat_map(|word| word.split(is_separator));
         // "Fix the Dockerfile" does not ask for `docker push`.
@@ -256,7 +268,7 @@ fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: 
         && program != "git"
         && is_verb
         && !GENERIC.contains(&verb)
-        && request.mentions_any(&[stem])
+        && request.orders_any(&[stem])
 }
 
 fn is_separator(letter: char) -> bool {

@@ -82,7 +82,7 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         || context
             .compiled
             .request
-            .mentions_any(&["truncat", "clear", "reset"])
+            .orders_any(&["truncat", "clear", "reset"])
     {
         return None;
     }
@@ -180,7 +180,7 @@ fn moved_away(command: &Program, context: &EvaluationContext<'_>) -> Option<Find
         .iter()
         .find(|file| into_temporary && is_home_setting(file))?;
     let place = NormalizedPath::new(context.root, settings);
-    let asked = is_excused(&place, context) || context.compiled.request.mentions_any(&["mov", "backup"]);
+    let asked = is_excused(&place, context) || context.compiled.request.orders_any(&["mov", "backup"]);
     let reason = format!("{settings} belongs to the user and is moved away, which was not requested");
     finding(DESTRUCTIVE, Some(settings), reason).filter(|_| !asked)
 }
@@ -260,8 +260,7 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         let is_loss = is_valuable(&place, is_recursive)
             && !is_build_output(&place)
             && !place.components().any(is_for_trial);
-        let asked =
-            context.asks_for_removal_of(&place) || request.mentions_any(&["reset", "recreat", "fresh"]);
+        let asked = context.asks_for_removal_of(&place) || request.orders_any(&["reset", "recreat", "fresh"]);
         let is_unasked = request.only_looks()
             && !is_made_by_programs(&place)
             && !context.uses_temporary

@@ -20,7 +20,7 @@ pub(super) fn of_command(
         return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
     let asked = &context.compiled.request;
-    if uploads_file(command) && !asked.mentions_any(SEND) {
+    if uploads_file(command) && !asked.orders_any(SEND) {
         return finding(
             DESTRUCTIVE,
             None,
@@ -34,14 +34,14 @@ pub(super) fn of_command(
             "Something is changed on another machine, which was not requested",
         );
     }
-    if deletes_remotely(command) && !asked.mentions_any(REMOVE) {
+    if deletes_remotely(command) && !asked.orders_any(REMOVE) {
         return finding(
             DESTRUCTIVE,
             None,
             "Something is deleted on another machine, which was not requested",
         );
     }
-    if posts_message(command) && !asked.mentions_any(MESSAGING) {
+    if posts_message(command) && !asked.orders_any(MESSAGING) {
         return finding(
             RISKY,
             None,
@@ -49,7 +49,7 @@ pub(super) fn of_command(
         );
     }
     if remote_script::runs(command, source, programs)
-        && !(asked.mentions_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs))
+        && !(asked.orders_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs))
     {
         return finding(
             RISKY,
@@ -257,13 +257,13 @@ fn changes_remotely(command: &Program, context: &EvaluationContext<'_>) -> bool 
         return false;
     }
     let request = &context.compiled.request;
-    let is_asked = request.mentions_any(SEND)
-        || request.mentions_any(STOP)
-        || request.mentions_any(CHANGE)
-        || request.mentions_any(PUBLISH)
-        || request.mentions_any(RESTART)
-        || request.mentions_any(REMOVE)
-        || request.mentions_any(&[
+    let is_asked = request.orders_any(SEND)
+        || request.orders_any(STOP)
+        || request.orders_any(CHANGE)
+        || request.orders_any(PUBLISH)
+        || request.orders_any(RESTART)
+        || request.orders_any(REMOVE)
+        || request.orders_any(&[
             "test", "try.", "hit.", "request", "post.", "curl", "notify", "resolv", "clos", "approv", "merg",
             "reset", "invok", "run.", "index", "rebuil", "cancel", "probier", "essa", "prueba",
         ]);

@@ -126,6 +126,20 @@ fn is_target_requested(script: &RunScript, context: &EvaluationContext<'_>) -> b
     runs && !script.targets.is_empty() && script.targets.iter().all(is_named)
 }
 
+/// Whether the request asks to run a script by the words of its name: "run the release script".
+fn is_asked_to_run(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const RUNNING: &[&str] = &["run.", "execute.", "start.", "launch.", "lance.", "lancer.", "ejecuta", "esegui", "uruchom", "rode.", "roda.", "rulea", "ruleaz", "fuhr", "draai", "跑", "运行", "実行"];
+    let request = &context.compiled.request;
+    let mut words = place
+        .stem()
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    request.mentions_any(RUNNING)
+        && request.is_about(&["script.", "skript.", "skrypt."])
+        && words.all(|word| request.names(word))
+}
+
 /// Whether the user named a script, or one that runs it.
 pub(super) fn is_named(scripts: &[RunScript], at: usize, context: &EvaluationContext<'_>) -> bool {
     let mut next = Some(at);
@@ -135,7 +149,8 @@ pub(super) fn is_named(scripts: &[RunScript], at: usize, context: &EvaluationCon
         let place = NormalizedPath::new(context.root, &script.path);
         // A manifest or makefile holds many scripts: naming the file asks for none of them.
         let is_whole = script.targets.is_empty() && !place.name().starts_with("makefile");
-        if is_whole && context.compiled.is_named(&place) || context.compiled.is_allowed(&place) {
+        let is_named = context.compiled.is_named(&place) || is_asked_to_run(&place, context);
+        if is_whole && is_named || context.compiled.is_allowed(&place) {
             return true;
         }
         next = script.run_by.filter(|by| *by < number);

@@ -117,13 +117,13 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
     let is_undone = last.ends_with("rollback") && begins && !plain.contains("drop database")
         || plain.contains("create temp") && !is_permanent.iter().any(|words| plain.contains(words));
     let request = &context.compiled.request;
-    if request.mentions_any(DATA) || request.mentions_any(REMOVE) || request.mentions_any(RESET) {
+    if request.orders_any(DATA) || request.orders_any(REMOVE) || request.orders_any(RESET) {
         return None;
     }
     if is_undone {
         return None;
     }
-    if matches!(destroys, Some("an administrative function" | "KILL")) && request.mentions_any(STOP) {
+    if matches!(destroys, Some("an administrative function" | "KILL")) && request.orders_any(STOP) {
         return None;
     }
     if let Some(destroys) = destroys
@@ -136,7 +136,7 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
         );
     }
     let asks_for_rights = || {
-        request.mentions_any(&[
+        request.orders_any(&[
             "grant", "user", "role", "password", "creat", "alter", "set.", "giv", "add.", "call", "execut",
             "run.", "replica",
         ])
@@ -149,7 +149,7 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
         );
     }
     let asked = || {
-        request.mentions_any(&[
+        request.orders_any(&[
             "updat", "set", "insert", "add", "chang", "fix", "correct", "alter", "grant", "revok", "creat",
             "renam", "backfill",
         ]) && request.is_about(&[

@@ -137,7 +137,7 @@ fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Fin
         });
     let place = places.find(|place| is_recursive || protected(place).is_some())?;
     let asked = &context.compiled.request;
-    if asked.mentions_any(&["chmod", "permission", "writable", "executabl", "readable"])
+    if asked.orders_any(&["chmod", "permission", "writable", "executabl", "readable"])
         || context.compiled.is_named(&place)
     {
         return None;
@@ -164,7 +164,7 @@ fn opened_below(command: &Program, context: &EvaluationContext<'_>) -> Option<Fi
     let asked = context
         .compiled
         .request
-        .mentions_any(&["chmod", "chown", "permission", "writable"]);
+        .orders_any(&["chmod", "chown", "permission", "writable"]);
     let name = place.display();
     let reason = format!("The permissions of everything below {name} are changed, which was not requested");
     finding(RISKY, Some(name), reason).filter(|_| opens && !asked && !place.is_in_project())
@@ -219,7 +219,7 @@ fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> 
     if matches!(place.as_str(), "" | "/" | "/usr" | "/etc" | "/var" | "/home") {
         return finding(CRITICAL, None, "The owner of a whole system is changed");
     }
-    let asked = context.compiled.request.mentions_any(&["chown", "owner"]);
+    let asked = context.compiled.request.orders_any(&["chown", "owner"]);
     if asked || !context.root.is_known() {
         return None;
     }
@@ -236,7 +236,7 @@ fn kill_by_name(
     let asked = &context.compiled.request;
     let target = command.operands().last().filter(|target| !target.is_empty())?;
     let asks =
-        asked.mentions_any(super::effects::stems::STOP) || asked.mentions_any(super::effects::stems::RESTART);
+        asked.orders_any(super::effects::stems::STOP) || asked.orders_any(super::effects::stems::RESTART);
     if SHARED_NAMES.contains(&target) && !asks && !asked.names(target) && command.has("", '9') {
         return finding(
             RISKY,
@@ -250,7 +250,7 @@ fn kill_by_name(
             || before.is_some_and(|before| before.words().any(|word| word.contains(name)))
     };
     if names_in(target).any(is_ours)
-        || asked.mentions_any(&["kill", "stop", "restart", "process", "opreste", "reporn"])
+        || asked.orders_any(&["kill", "stop", "restart", "process", "opreste", "reporn"])
     {
         return None;
     }
@@ -278,11 +278,11 @@ fn ends_all_of(command: &Program, programs: &[Program], context: &EvaluationCont
             .operands()
             .any(|name| SHARED_NAMES.contains(&name) && !context.compiled.request.names(name))
     };
-    let asked = context.compiled.request.mentions_any(super::effects::stems::STOP)
+    let asked = context.compiled.request.orders_any(super::effects::stems::STOP)
         || context
             .compiled
             .request
-            .mentions_any(super::effects::stems::RESTART);
+            .orders_any(super::effects::stems::RESTART);
     !asked
         && outputs
             .chain(fed)

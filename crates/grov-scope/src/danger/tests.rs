@@ -330,6 +330,43 @@ fn a_request_asks_for_no_more_than_it_names() {
 }
 
 #[test]
+fn work_on_code_asks_for_no_change_of_data_and_services() {
+    for goal in [
+        "Remove the unused import in src/a.ts",
+        "Drop the second column of the table in docs/api.md",
+        "Reset the form after submit",
+        "Die unbenutzten Importe in src/a.ts entfernen",
+        "Supprime la fonction inutile",
+        "Publish the event only once in bus.ts",
+        "删除没用的函数",
+    ] {
+        for command in [
+            "aws s3 rm s3://acme/x --recursive",
+            "psql -c 'DROP TABLE users'",
+            "docker volume rm shop_pgdata",
+            "git push origin --delete feature",
+            "npm publish",
+        ] {
+            assert!(score(goal, &[], &bash(command)) <= 4, "{goal}: {command}");
+        }
+    }
+    for (goal, command) in [
+        ("Drop the comments table", "psql -c 'DROP TABLE comments'"),
+        (
+            "Delete the old volume so I can import again",
+            "docker volume rm shop_pgdata",
+        ),
+        (
+            "Remove the cleanup line from my crontab",
+            "crontab -l | grep -v cleanup | crontab -",
+        ),
+        ("Publish the package", "npm publish"),
+    ] {
+        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
+    }
+}
+
+#[test]
 fn a_line_that_amends_a_commit_may_push_it_with_lease() {
     let line = "git commit --amend --no-edit && git push --force-with-lease";
     assert_eq!(score("Address the comments", &[], &bash(line)), 10);

@@ -190,7 +190,7 @@ fn loses_changes(command: &Program, context: &EvaluationContext<'_>) -> bool {
     let is_upstream = |word: &Argument| word.contains('/') || word.contains("@{") || word == "FETCH_HEAD";
     let request = &context.compiled.request;
     let updates = command.git().1.iter().any(is_upstream)
-        && request.mentions_any(&[
+        && request.orders_any(&[
             "updat", "latest", "upstream", "fetch", "actualiz", "align", "match",
         ]);
     !updates && !context.saves_changes
