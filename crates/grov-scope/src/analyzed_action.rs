@@ -105,9 +105,9 @@ impl<'a> AnalyzedAction<'a> {
 
     /// Whether constraints may be about an action that only reads or tests: it asks a server, or rewrites what tests expect.
     pub fn needs_rules(&self) -> bool {
-        self.programs()
-            .iter()
-            .any(|program| asks_a_server(program) || updates_snapshots(program))
+        self.programs().iter().any(|program| {
+            asks_a_server(program) || updates_snapshots(program) || crate::constraints::formats(program)
+        })
     }
 
     /// Whether part of the action was not analyzed and may change something.

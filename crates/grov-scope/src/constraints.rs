@@ -32,6 +32,7 @@ use crate::phrases::Languages;
 use crate::words::words;
 pub(crate) use age::ConstraintAges;
 use age::InstructionText;
+pub(crate) use command_effects::formats;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
@@ -258,13 +259,20 @@ impl Constraints {
     }
 
     /// The findings for an action that concerns what a constraint names in words. They are reasons to ask the user only.
-    pub(crate) fn questions(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
+    pub(crate) fn questions(
+        &self,
+        root: &ProjectRoot,
+        action: &AnalyzedAction<'_>,
+        compiled: &CompiledContract,
+    ) -> Vec<Finding> {
         let is_allowed =
             !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place));
         if self.named.is_empty() || is_allowed || action.is_read_only() && !action.needs_rules() {
             return Vec::new();
         }
-        let change = Change::of(action);
+        let implied = command_effects::implied_changes(root, action);
+        let mut change = Change::of(action);
+        change.add_places(implied.iter().map(|(place, _)| place));
         let broken = self
             .named
             .iter()

@@ -298,7 +298,11 @@ impl Rules {
         let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
         context.is_history_unknown = is_history_unknown;
         let mut found = edits::findings(&action, &context, edits::Kind::Questions);
-        found.extend(self.compiled.limits.questions(&action, &self.compiled));
+        found.extend(
+            self.compiled
+                .limits
+                .questions(&self.root, &action, &self.compiled),
+        );
         self.state.grants.remove_from(&mut found, &action, &self.root);
         found
     }

@@ -1,7 +1,7 @@
 //! What commands do, as far as constraints are about it.
 
 use super::limit::ForbiddenCommand;
-use super::outputs::output_place;
+use super::outputs::{output_place, rewritten};
 use super::place::path_words;
 use crate::analyzed_action::{AnalyzedAction, updates_snapshots};
 use crate::file_kind::{is_build_output, is_temporary};
@@ -56,7 +56,11 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::DatabaseWrite => programs.any(writes_data) || removes_outside(action),
         ForbiddenCommand::Containers => programs.any(|program| names(program, CONTAINERS)),
         ForbiddenCommand::Network => {
-            action.uses_network() && !action.programs().iter().any(crate::danger::is_local)
+            let is_offline =
+                programs.any(|program| program.has_word(&["--offline", "--no-index", "--prefer-offline"]));
+            (action.uses_network() || has(EffectKind::Install))
+                && !is_offline
+                && !action.programs().iter().any(crate::danger::is_local)
         }
         ForbiddenCommand::Flag(flag) => programs.any(|program| {
             program.words().any(|word| {
@@ -359,7 +363,7 @@ const FORMATTERS: &[&str] = &[
 ];
 
 /// Whether a program rewrites the style of files.
-pub(super) fn formats(program: &Program) -> bool {
+pub(crate) fn formats(program: &Program) -> bool {
     let name = program.name();
     let runs = |names: &[&str]| program.operands().any(|word| names.contains(&word));
     let rewrites = program.has_word(&["-w", "--write", "-i", "--fix", "--in-place"]);
@@ -593,6 +597,8 @@ pub(super) fn implied_changes(
             let moved = program.operands().nth(2);
             let moved = moved.filter(|path| !path.contains("://"));
             found.extend(moved.map(|path| (NormalizedPath::new(root, path), true)));
+        } else if !only_looks(program) {
+            found.extend(rewritten(root, program).into_iter().map(|place| (place, false)));
         }
     }
     found

@@ -15,7 +15,7 @@ mod stem;
 
 use super::command_effects::{formats, upgrades_everything};
 use super::limit::Place;
-use super::written::has_other_version;
+use super::written::{has_other_version, setting_of};
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
@@ -53,6 +53,8 @@ pub(super) struct Named {
     rule: Rule,
     /// Words of which one tells that an action concerns them.
     words: Vec<String>,
+    /// Names that are quoted, or written as in code.
+    literals: Vec<String>,
     /// Properties of code.
     aspects: Vec<Aspect>,
     /// What people who speak other languages than the code call the thing, in code.
@@ -63,6 +65,8 @@ pub(super) struct Named {
     areas: Vec<Area>,
     /// They are those that exist.
     is_existing: bool,
+    /// It forbids to add its object: "no sleeps".
+    bans: bool,
     /// Nothing but its object may change.
     confines: bool,
     /// The branches that it names.
@@ -125,8 +129,17 @@ impl Named {
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
                 self.changes_aspect(change) || self.moves(action)
             }
-            Rule::Keep | Rule::Add | Rule::Any => self.is_added(change) || self.is_run(action, change),
-            Rule::Except | Rule::Stay => false,
+            Rule::Add | Rule::Any => {
+                self.is_added(change) || self.is_in_new_file(change) || self.is_run(action, change)
+            }
+            Rule::Keep => {
+                self.is_added(change)
+                    || self.changes_setting(change)
+                    || self.is_lost(change)
+                    || self.is_run(action, change)
+            }
+            Rule::Except => self.changes_setting(change),
+            Rule::Stay => self.is_lost(change),
         }
     }
 
@@ -172,6 +185,59 @@ impl Named {
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
         change.new_words().iter().any(|words| has_any(words, &self.words))
+    }
+
+    /// Whether a new file has a word of what must not be added.
+    fn is_in_new_file(&self, change: &Change<'_>) -> bool {
+        self.bans
+            && !self.words.is_empty()
+            && change
+                .written_words()
+                .iter()
+                .any(|words| has_any(words, &self.words))
+    }
+
+    /// Whether an edit gives another value to a setting that the clause names.
+    fn changes_setting(&self, change: &Change<'_>) -> bool {
+        // `r.Shadow.MaxResolution` is one of the shadow.
+        const MOST: usize = 2;
+        let is_named = |line: &Cow<'_, str>| {
+            setting_of(line).is_some_and(|name| {
+                let words = words_of(name);
+                words.iter().filter(|word| word.len() > 1).count() <= MOST && self.has(&words)
+            })
+        };
+        change.removed.iter().any(|line| {
+            is_named(line)
+                && change
+                    .added
+                    .iter()
+                    .any(|other| setting_of(other) == setting_of(line))
+        })
+    }
+
+    /// Whether a line with what must stay is gone: two of its words, or one that is written as in code.
+    fn is_lost(&self, change: &Change<'_>) -> bool {
+        let known = |line: &str| {
+            let words = words_of(line);
+            let own = if self.literals.is_empty() {
+                self.words.as_slice()
+            } else {
+                &[]
+            };
+            let plain = own
+                .iter()
+                .filter(|name| words.iter().any(|word| is_same_word(word, name)))
+                .count();
+            plain
+                + 2 * self
+                    .literals
+                    .iter()
+                    .filter(|name| line.contains(name.as_str()))
+                    .count()
+        };
+        change.removed.iter().any(|line| known(line) >= 2)
+            && !change.added.iter().any(|line| known(line) >= 2)
     }
 
     /// Whether a number in a changed line is gone, and another one is there instead.

@@ -28,6 +28,47 @@ const CERTAIN: &[&str] = &[
 /// Options that mean one in some programs only.
 const UNCERTAIN: &[&str] = &["-o", "--out", "--output"];
 
+/// Programs whose option `-o` or `--output` is no file.
+#[rustfmt::skip]
+const NO_OUTPUT: &[&str] = &[
+    "ack", "ag", "aws", "az", "bash", "cargo", "docker", "egrep", "fgrep", "gcloud", "gh", "grep", "helm", "ip", "jest", "jq", "kubectl", "ls", "mount", "nvidia-smi", "oc", "ps", "pytest", "rg", "rsync", "scp", "set", "sh", "ssh", "terraform", "vitest", "yarn", "zsh",
+];
+
+/// Programs that rewrite the files that they are given, without an option.
+#[rustfmt::skip]
+const IN_PLACE: &[&str] = &["black", "dos2unix", "exiftool", "isort", "jpegoptim", "mogrify", "optipng", "pngquant", "strip", "unix2dos"];
+
+/// The paths that a program rewrites in place: `yq -i … a.yml`, `rubocop -a lib`, `mogrify a.jpg`.
+pub(super) fn rewritten(root: &ProjectRoot, program: &Program) -> Vec<NormalizedPath> {
+    let short = match program.name() {
+        "yq" | "clang-format" | "google-java-format" | "xmlstarlet" | "tomlq" => "-i",
+        "rubocop" => "-a",
+        "gofmt" | "goimports" | "shfmt" => "-w",
+        _ => "--in-place",
+    };
+    let rewrites = IN_PLACE.contains(&program.name())
+        || program.has_word(&[
+            short,
+            "--in-place",
+            "--inplace",
+            "--write",
+            "--fix",
+            "--autocorrect",
+            "--autocorrect-all",
+            "--auto-correct",
+        ]);
+    if !rewrites || program.host != ExecutionHost::Local {
+        return Vec::new();
+    }
+    let paths = program
+        .operands()
+        .filter(|word| is_path(word) && !word.starts_with('.'));
+    let places = paths.map(|path| NormalizedPath::new(root, path));
+    places
+        .filter(|place| place.is_in_project() && !is_build_output(place))
+        .collect()
+}
+
 /// The place of the project into which an option lets a program write. Build output does not count.
 pub(super) fn output_place(root: &ProjectRoot, program: &Program) -> Option<NormalizedPath> {
     if program.host != ExecutionHost::Local {
@@ -44,17 +85,26 @@ fn output_of(program: &Program) -> Option<&str> {
             && program
                 .operands()
                 .any(|word| COMPILERS_AND_CONVERTERS.contains(&word));
-    let is_output = |option: &str| {
+    let may_write = |value: &str| {
+        !NO_OUTPUT.contains(&name)
+            && value.contains('/')
+            && value.rsplit('/').next().is_some_and(|file| file.contains('.'))
+    };
+    let is_output = |option: &str, value: &str| {
         CERTAIN.contains(&option)
-            || writes && UNCERTAIN.contains(&option)
+            || (writes || may_write(value)) && UNCERTAIN.contains(&option)
             || name == "wget" && matches!(option, "-O" | "--output-document")
     };
     let words = || program.arguments.iter().map(|word| word.text.as_str());
     let joined = words().find_map(|word| {
         let (option, value) = word.split_once('=')?;
-        is_output(option).then_some(value)
+        is_output(option, value).then_some(value)
     });
-    let next = || words().zip(words().skip(1)).find(|(option, _)| is_output(option));
+    let next = || {
+        words()
+            .zip(words().skip(1))
+            .find(|(option, value)| is_output(option, value))
+    };
     joined
         .or_else(|| next().map(|(_, value)| value))
         .filter(|value| is_path(value))
@@ -92,6 +142,24 @@ mod tests {
         ] {
             assert_eq!(output(command).as_deref(), Some(place), "{command}");
         }
+    }
+
+    #[test]
+    fn files_that_are_rewritten_in_place_are_seen() {
+        let root = ProjectRoot::new(Some("/home/me/p"));
+        let places = |command: &str| -> Vec<String> {
+            let sketch = crate::analyzed_action::tests::bash(command);
+            let action = AnalyzedAction::new(&root, &sketch);
+            let found = action
+                .programs()
+                .iter()
+                .flat_map(|program| rewritten(&root, program));
+            found.map(|place| place.as_str().to_owned()).collect()
+        };
+        assert_eq!(places("yq -i '.a = 1' compose.yml"), ["compose.yml"]);
+        assert_eq!(places("rubocop -a lib/pagos"), ["lib/pagos"]);
+        assert_eq!(places("mogrify -resize 800x foto/a.jpg"), ["foto/a.jpg"]);
+        assert!(places("yq '.a' compose.yml").is_empty() && places("grep -i x a.yml").is_empty());
     }
 
     #[test]

@@ -118,6 +118,12 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("portuguese", "pt"), ("portugues", "pt"), ("polish", "pl"), ("polnisch", "pl"), ("polski", "pl"), ("dutch", "nl"), ("nederlands", "nl"), ("romanian", "ro"), ("romana", "ro"), ("japanese", "ja"), ("chinese", "zh"),
 ];
 
+/// The code of a language by its name.
+pub(super) fn language_code(word: &str) -> Option<&'static str> {
+    let row = LANGUAGES.iter().find(|(name, _)| *name == word)?;
+    Some(row.1)
+}
+
 /// Names of environments: the first of each row, and what it is called besides.
 const ENVIRONMENTS: &[&[&str]] = &[
     &["prod", "production", "live"],

@@ -197,9 +197,9 @@ fn negated_word(rule: &[Token], negates_verb: bool) -> Vec<Limit> {
     let first = unknown
         .next()
         .filter(|token| token.term.is_none() && !token.is_quoted && !token.is_place());
-    let ends = unknown
-        .find(|token| !token.is(Term::Filler))
-        .is_none_or(|next| next.is_any(&[Term::And, Term::Not, Term::Dependency]));
+    let ends = unknown.find(|token| !token.is(Term::Filler)).is_none_or(|next| {
+        next.is_any(&[Term::And, Term::Not, Term::Dependency]) || negates_verb && next.is(Term::All)
+    });
     if let Some(token) =
         first.filter(|token| ends && is_name(&token.folded) && !NO_NAMES.contains(&token.folded.as_str()))
     {

@@ -2,6 +2,7 @@
 
 use super::{Layer, Place};
 use crate::constraints::clause::{Token, is_place};
+use crate::constraints::place::language_code;
 use crate::constraints::vocabulary::Term;
 use crate::file_kind::FileKind;
 
@@ -225,6 +226,10 @@ pub(super) fn is_version(raw: &str) -> bool {
 
 /// A word without the ending of its plural.
 pub(super) fn singular(word: &str) -> String {
+    // "Inglés" is one language.
+    if language_code(word).is_some() {
+        return word.to_owned();
+    }
     match word.strip_suffix('s') {
         Some(stem) if stem.len() >= 3 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),

@@ -40,8 +40,11 @@ pub(in crate::constraints) fn read(text: &str, mut words: Vec<Token>, context: &
         }
         before = clause.clone();
     }
+    // "Update the README; nothing changes in the code" is no reading task.
+    let is_code = clauses.iter().flatten().any(|token| token.is(Term::Code));
     if found.contains(&Limit::ReadOnly)
         && (context.requests_change
+            || is_code && context.names_work
             || confines(&clauses)
             || confines(&crate::constraints::clause::clauses(tokens(
                 &context.around,

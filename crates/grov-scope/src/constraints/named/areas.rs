@@ -4,7 +4,7 @@ use super::concepts;
 use super::stem::is_same_word;
 use crate::constraints::clause::Token;
 use crate::constraints::limit::{Place, kind_of};
-use crate::constraints::place::path_words;
+use crate::constraints::place::{language_code, path_words};
 use crate::constraints::vocabulary::Term;
 use crate::file_kind::FileKind;
 use crate::normalized_path::NormalizedPath;
@@ -119,6 +119,7 @@ fn named(group: &[&Token], requested: &[String]) -> Option<Area> {
     }
     let names = |word: &&str| {
         let mut names = vec![(*word).to_owned()];
+        names.extend(language_code(word).map(str::to_owned));
         for concept in concepts::named_by(word) {
             let others = concept
                 .words

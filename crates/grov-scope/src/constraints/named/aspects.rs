@@ -49,7 +49,19 @@ const WORDS: &[(Aspect, &[&str])] = &[
 const PARTS: &[(Aspect, &[&str])] = &[
     (Aspect::Names, &["名", "字段", "列"]),
     (Aspect::Routes, &["路由", "ルート", "エンドポイント", "URL"]),
-    (Aspect::Format, &["输出", "格式", "出力", "書式"]),
+    (
+        Aspect::Format,
+        &[
+            "输出",
+            "格式",
+            "返回",
+            "响应",
+            "出力",
+            "書式",
+            "形式",
+            "レスポンス",
+        ],
+    ),
     (
         Aspect::Interface,
         &["接口", "インターフェース", "API", "签名", "シグネチャ"],

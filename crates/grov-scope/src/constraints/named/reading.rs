@@ -266,6 +266,9 @@ impl Named {
             if token.raw.contains(['.', '(']) && !token.is_quoted {
                 continue;
             }
+            if token.is_quoted || token.raw.contains('_') {
+                named.literals.push(token.raw.clone());
+            }
             for word in words_of(&token.raw) {
                 named.aspects.extend(aspects::named_by(&word));
                 named.add(&word, token, requested);
@@ -308,6 +311,10 @@ impl Named {
                 has(&[Term::HandsOff, Term::Leave, Term::Still]),
             );
         }
+        let negates_verb = ["not", "don't", "do", "never", "nicht", "ne", "niet", "nie"];
+        let bans = |token: &&Token| token.is(Term::Not) && !negates_verb.contains(&token.folded.as_str());
+        named.bans =
+            matches!(rule, Rule::Any | Rule::Add) && !has_action && clause.iter().any(|token| bans(&token));
         named.is_existing = has(&[Term::Existing]);
         // "Don't change the names of exported functions"
         if has(&[Term::Public]) && named.aspects.contains(&Aspect::Names) {

@@ -6,9 +6,37 @@ const DEFINING: &[&str] = &[
     "def", "defp", "fn", "func", "function", "fun", "sub", "class", "struct", "interface", "trait", "enum", "type", "const", "let", "var", "procedure", "table", "view", "index", "column", "macro", "define",
 ];
 
+/// Words before a call that are no types.
+#[rustfmt::skip]
+const NO_TYPES: &[&str] = &[
+    "await", "case", "catch", "delete", "do", "elif", "else", "elseif", "elsif", "for", "foreach", "go", "if", "in", "new", "not", "or", "raise", "return", "switch", "throw", "try", "unless", "until", "when", "while", "with", "yield",
+];
+
 /// The name that a line defines, with its signature left out.
 pub(super) fn defined_name(line: &str) -> Option<&str> {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    // "void onTap() {", "private int total(int a)"
+    if let Some((head, _)) = line
+        .trim_end()
+        .ends_with(['{', ')'])
+        .then(|| line.split_once('('))
+        .flatten()
+    {
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let is_type = |word: &&&str| {
+            word.chars()
+                .all(|letter| is_letter(letter) || "<>[],?*&:.".contains(letter))
+        };
+        if let [types @ .., name] = words.as_slice()
+            && !types.is_empty()
+            && types.iter().all(|word| is_type(&word))
+            && !types.iter().any(|word| NO_TYPES.contains(word))
+            && !name.is_empty()
+            && name.chars().all(is_letter)
+        {
+            return Some(name);
+        }
+    }
     let mut words = line.split_whitespace();
     words.by_ref().find(|word| {
         let word = word.trim_start_matches('#').to_lowercase();

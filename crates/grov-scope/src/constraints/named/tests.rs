@@ -312,3 +312,33 @@ fn replacements_by_commands_are_compared_like_edits() {
         ),
     ]);
 }
+
+#[test]
+fn what_stays_is_compared_with_what_an_edit_takes_away() {
+    check(&[
+        (
+            "keep the base at debian bookworm",
+            &[
+                "Dockerfile: FROM debian:bookworm => FROM alpine:3.20",
+                "$ sed -i 's/^FROM debian:bookworm/FROM ubuntu:24.04/' Dockerfile",
+            ],
+            &["Dockerfile: FROM debian:bookworm => FROM debian:bookworm-slim"],
+        ),
+        (
+            "keep the table name `foo_entries`",
+            &["a.py: __tablename__ = \"foo_entries\" => __tablename__ = \"entries\""],
+            &["a.py: class FooEntry: => class Entry:"],
+        ),
+        ("without lowering the threshold", &[], &["a.py: x = 1 => x = 2"]),
+        (
+            "don't change the threshold",
+            &["a.js: threshold: 90 => threshold: 60"],
+            &["a.js: limit: 1 => limit: 2"],
+        ),
+        (
+            "no retries, no sleeps",
+            &["src/a.ts: sleep(2)"],
+            &["src/a.ts: wait(2)"],
+        ),
+    ]);
+}

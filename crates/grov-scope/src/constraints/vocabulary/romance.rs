@@ -4,7 +4,7 @@ use super::{Phrases, Term::*};
 
 #[rustfmt::skip]
 pub(super) const ROMANIAN: Phrases = &[
-    (Not, &["nu", "fara", "fara sa", "niciodata", "niciun", "nicio", "evita", "sa nu", "n-ai voie", "nu ai voie", "nu vreau", "n-as vrea", "n-as vrea sa", "nu as vrea sa"]),
+    (Not, &["nu", "fara", "fara sa", "niciodata", "niciun", "nicio", "evita", "sa nu", "n-ai voie", "nu ai voie", "nu vreau", "n-as vrea", "n-as vrea sa", "nu as vrea sa", "nu ai voie sa", "n-ai voie sa", "nu aveti voie sa"]),
     (Nothing, &["nimic"]),
     (Permit, &["nu e nevoie", "nu-i nevoie", "nu trebuie sa eviti", "ai voie", "poti sa", "nu-i problema", "nu doar", "nu numai"]),
     (Only, &["doar", "numai", "exclusiv", "ramai in", "limiteaza-te la", "rezuma-te la", "strict"]),
@@ -92,7 +92,7 @@ pub(super) const FRENCH: Phrases = &[
     (Install, &["installe", "installer"]),
     (Upgrade, &["mets a jour", "mettre a jour", "monte"]),
     (Use, &["utilise", "utiliser", "emploie", "utilises", "connecte", "connecter"]),
-    (Run, &["lance", "lancer", "execute", "executer", "relancer", "relance", "demarre", "demarrer", "redemarrer", "redemarre"]),
+    (Run, &["lance", "lancer", "execute", "executer", "relancer", "relance", "demarre", "demarrer", "redemarrer", "redemarre", "executez", "execute-le"]),
     (Format, &["reformatage", "reformate", "formatage", "reformater", "formate"]),
     (Look, &["explique", "expliquer", "analyse", "analyser", "lecture", "lecture seule", "diagnostic", "lis", "regarde"]),
     (Commit, &["commite", "committe", "commiter", "committer"]),

@@ -3,7 +3,7 @@
 use super::confine::only;
 use super::{COMMANDS, ClauseReader, VERBS};
 use crate::constraints::clause::Token;
-use crate::constraints::limit::forbidden_commands::commands;
+use crate::constraints::limit::forbidden_commands::{PROGRAMS, commands};
 use crate::constraints::limit::forbidden_texts::{signatures, written};
 use crate::constraints::limit::parts::{GENERAL, Parts, is_name};
 use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
@@ -18,6 +18,15 @@ impl ClauseReader<'_> {
         // "Except a.rs change nothing"
         if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except)) {
             except = &self.clause[at + 1..cue];
+        }
+        // "docs/ 以外のファイルは変更せず": the place stands before.
+        if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except))
+            && !self.clause[at].raw.is_ascii()
+        {
+            let places = self.places_in(&self.clause[..at]);
+            if !places.is_empty() {
+                return only(places, true);
+            }
         }
         // "In the parser change nothing"
         let all = Parts::of(rule);
@@ -266,10 +275,12 @@ impl ClauseReader<'_> {
 fn forbids_packages(parts: &Parts<'_>, nothing: bool) -> bool {
     let says_new = parts.has_any(&[Term::New, Term::Else]);
     let names_one = parts.literals.iter().any(|name| is_name(name));
+    // "Another npm package" names the manager alone.
+    let is_unnamed = parts.words.iter().all(|word| PROGRAMS.contains(word));
     let is_about_packages = parts.has(Term::Dependency)
         && !parts.has_any(&[Term::Aspect, Term::Remove, Term::Rename])
         && parts.places.is_empty()
-        && (says_new || parts.words.is_empty() && !names_one);
+        && (says_new || is_unnamed && !names_one);
     let is_install = parts.has(Term::Install)
         && (nothing || parts.has_any(&[Term::All, Term::Nothing]) || parts.has_only(&[Term::Install]));
     is_about_packages || is_install
