@@ -41,7 +41,9 @@ impl Scene {
     }
 
     fn token(&self, name: &str, more: &[&str]) -> Result<String> {
-        let created = self.grov().json(&[&["token", "create", name], more].concat())?;
+        let created = self
+            .grov()
+            .run_json(&[&["token", "create", name], more].concat())?;
         assert_eq!(created.code, Some(0), "{}", created.json);
         Ok(created.json["token"].as_str().context("no token")?.to_owned())
     }

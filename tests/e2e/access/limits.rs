@@ -67,9 +67,9 @@ fn other_machines_need_tls_and_tokens_or_a_word_about_it() -> Result<()> {
     let health = exchange(insecure.port(), &direct)?;
     assert_eq!(health.status, 403, "on loopback, other hosts are refused as ever");
     assert!(insecure.log().contains("insecure"), "{}", insecure.log());
-    let status = scene.grov().json(&["proxy-status"])?.json;
+    let status = scene.grov().run_json(&["proxy-status"])?.json;
     assert_eq!(status["proxy"]["access"]["insecure"], true, "{status}");
-    let doctor = scene.grov().json(&["doctor"])?.json;
+    let doctor = scene.grov().run_json(&["doctor"])?.json;
     let checks = doctor["checks"].as_array().context("no checks")?;
     let access = checks
         .iter()
@@ -84,7 +84,7 @@ fn other_machines_need_tls_and_tokens_or_a_word_about_it() -> Result<()> {
         post(&url, 1, &["--cacert", &scene.authority(), "-H", &token])?.status,
         200
     );
-    let status = scene.grov().json(&["proxy-status"])?.json;
+    let status = scene.grov().run_json(&["proxy-status"])?.json;
     assert_eq!(status["proxy"]["running"], true, "{status}");
     assert_eq!(status["proxy"]["access"]["insecure"], false, "{status}");
     assert!(!secure.log().contains("insecure"), "{}", secure.log());

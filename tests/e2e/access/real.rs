@@ -17,7 +17,7 @@ fn real_client_works_over_tls_with_a_token() -> Result<()> {
         .env("ENABLE_TLS", "true")
         .env("ENABLE_AUTH", "true")
         .start()?;
-    let created = Grov::on(&home).json(&["token", "create", "ana"])?.json;
+    let created = Grov::on(&home).run_json(&["token", "create", "ana"])?.json;
     let token = created["token"].as_str().unwrap_or_default().to_owned();
     let authority = home.join("tls/server.crt").display().to_string();
     let url = format!("https://localhost:{}", daemon.port());

@@ -87,7 +87,7 @@ fn both_versions_of_tls_are_spoken_with_http_1_1_only() -> Result<()> {
 fn commands_and_hooks_of_this_machine_reach_a_daemon_with_tls() -> Result<()> {
     let scene = Scene::new()?;
     let daemon = scene.builder(&["ENABLE_TLS", "ENABLE_AUTH"]).start()?;
-    let status = scene.grov().json(&["proxy-status"])?.json;
+    let status = scene.grov().run_json(&["proxy-status"])?.json;
     let proxy = &status["proxy"];
     assert_eq!(proxy["running"], true, "{proxy}");
     assert_eq!(proxy["url"], format!("https://127.0.0.1:{}", daemon.port()));
@@ -102,7 +102,7 @@ fn commands_and_hooks_of_this_machine_reach_a_daemon_with_tls() -> Result<()> {
     };
     assert_eq!(own("/_grov/health")?.status, 200);
     assert_eq!(own("/v1/models")?.status, 400);
-    let doctor = scene.grov().json(&["doctor"])?.json;
+    let doctor = scene.grov().run_json(&["doctor"])?.json;
     let checks = doctor["checks"].as_array().context("no checks")?;
     let access = checks
         .iter()
@@ -167,7 +167,7 @@ fn renewed_files_are_used_and_broken_ones_are_not() -> Result<()> {
             .then_some(())
     })?;
     assert!(trusted(&old)?);
-    let status = scene.grov().json(&["proxy-status"])?.json;
+    let status = scene.grov().run_json(&["proxy-status"])?.json;
     assert!(
         status["proxy"]["access"]["tls"]["last_error"].is_string(),
         "{status}"

@@ -35,7 +35,7 @@ fn requests_need_a_valid_token_which_goes_nowhere() -> Result<()> {
     // Other paths need it too, and the health page does not.
     assert_eq!(curl(&format!("{url}/api/hello"), &[])?.status, 401);
     assert_eq!(curl(&format!("{url}/_grov/health"), &[])?.status, 200);
-    let revoked = scene.grov().json(&["token", "revoke", "ana"])?;
+    let revoked = scene.grov().run_json(&["token", "revoke", "ana"])?;
     assert_eq!((revoked.code, &revoked.json["revoked"]), (Some(0), &true.into()));
     refused(&["-H", &shown])?;
     assert_eq!(scene.grov().run(&["token", "revoke", "ana"])?.code(), Some(1));
@@ -45,7 +45,7 @@ fn requests_need_a_valid_token_which_goes_nowhere() -> Result<()> {
     }
     let ended = daemon.stop()?;
     assert!(!ended.stderr.contains(&token), "{}", ended.stderr);
-    let listed = scene.grov().json(&["token", "list"])?.json;
+    let listed = scene.grov().run_json(&["token", "list"])?.json;
     let ana = &listed["tokens"][0];
     assert_eq!((&ana["name"], &ana["state"]), (&"ana".into(), &"revoked".into()));
     assert!(ana["last_used_at"].is_string(), "saved at the stop: {ana}");
@@ -61,7 +61,7 @@ fn a_token_expires() -> Result<()> {
     let ask = || Ok::<_, anyhow::Error>(post(&daemon.url(), 1, &["-H", &shown])?.status);
     assert_eq!(ask()?, 200);
     eventually("the token to expire", || (ask().ok()? == 401).then_some(()))?;
-    let listed = scene.grov().json(&["token", "list"])?.json;
+    let listed = scene.grov().run_json(&["token", "list"])?.json;
     assert_eq!(listed["tokens"][0]["state"], "expired");
     for wrong in ["0s", "soon"] {
         assert_eq!(
@@ -139,7 +139,7 @@ fn a_damaged_file_of_tokens_refuses_the_start_and_keeps_a_running_proxy() -> Res
         daemon.log().contains("stay in force").then_some(())
     })?;
     assert_eq!(post(&daemon.url(), 1, &["-H", &shown])?.status, 200);
-    let created = scene.grov().json(&["token", "create", "ben"])?;
+    let created = scene.grov().run_json(&["token", "create", "ben"])?;
     assert_eq!(created.code, Some(2), "{}", created.json);
     assert!(created.json["error"]["hint"].is_string(), "{}", created.json);
     daemon.stop()?;
@@ -203,13 +203,13 @@ fn init_gives_the_client_a_token_and_unregister_takes_it_back() -> Result<()> {
     // The same token again.
     grov.run(&["init", "--proxy"])?;
     assert!(std::fs::read_to_string(&settings)?.contains(token));
-    let listed = grov.json(&["token", "list"])?.json;
+    let listed = grov.run_json(&["token", "list"])?.json;
     assert_eq!(listed["tokens"].as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(listed["tokens"][0]["name"], "ana");
-    let undone = grov.json(&["unregister"])?;
+    let undone = grov.run_json(&["unregister"])?;
     assert_eq!(undone.json["revoked"][0], "ana", "{}", undone.json);
     assert_eq!(std::fs::read_to_string(&settings)?, before);
-    let listed = grov.json(&["token", "list"])?.json;
+    let listed = grov.run_json(&["token", "list"])?.json;
     assert_eq!(listed["tokens"][0]["state"], "revoked", "{listed}");
     Ok(())
 }
