@@ -189,6 +189,17 @@ fn runs_its_argument(before: &str) -> bool {
     .any(|runner| line.contains(runner))
 }
 
+/// Whether a line ends in a substitution of literal text that is run as a command: `$(echo cm0gLXJm |`.
+fn is_run_as_command(before: &str) -> bool {
+    let Some((outside, inside)) = before.rsplit_once("$(") else {
+        return false;
+    };
+    let prints = inside.trim_start().starts_with("echo ") || inside.trim_start().starts_with("printf ");
+    // After a name, an option or a quotation mark it is a value.
+    let outside = outside.trim_end_matches(' ');
+    prints && (outside.is_empty() || outside.ends_with(['\n', ':', ';', '&', '|', '`']))
+}
+
 /// Whether a download is an installer as install pages document it: over TLS, from a name, called so.
 fn is_installer(command: &str) -> bool {
     const NAMES: &[&str] = &[
@@ -318,6 +329,7 @@ fn encoded_code(lower: &str, found: &mut Vec<(Command, usize)>) {
             if is_powershell && names_powershell
                 || is_piped(line_after(&lower[at..], MAX_COMMAND))
                 || runs_its_argument(line_before(lower, at))
+                || is_run_as_command(line_before(lower, at))
             {
                 found.push((Command::Download, at));
             }

@@ -22,6 +22,13 @@ pub(super) fn is_disguised(text: &str) -> bool {
     spaced || disguised >= MIN_DISGUISED && disguised * 5 >= words.len() * 2
 }
 
+/// What stands after a number.
+#[rustfmt::skip]
+const UNITS: &[&str] = &[
+    "ms", "us", "ns", "min", "mins", "sec", "secs", "hrs", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "px", "pt", "em", "rem", "fps", "hz",
+    "khz", "mhz", "ghz", "kg", "km", "mm", "cm", "am", "pm", "st", "nd", "rd", "th", "xx", "way", "fold", "day", "days", "year",
+];
+
 /// Whether a word has digits between its letters that stand for letters: `1gn0r3`, not `k8s`, `utf8` or `i18n`.
 fn has_digits_for_letters(word: &str) -> bool {
     let word = word.trim_matches(|character: char| !character.is_alphanumeric());
@@ -33,13 +40,15 @@ fn has_digits_for_letters(word: &str) -> bool {
     let between = bytes
         .windows(3)
         .any(|three| three[0].is_ascii_alphabetic() && is_figure(three[1]) && three[2].is_ascii_alphabetic());
-    let figures = bytes.iter().filter(|byte| is_figure(**byte)).count();
     let others = bytes
         .iter()
         .filter(|byte| byte.is_ascii_digit() && !is_figure(**byte))
         .count();
-    let leads = is_figure(bytes[0]) && bytes[1..].iter().all(u8::is_ascii_alphabetic);
-    others == 0 && (between || leads || figures >= 2 && bytes.iter().any(u8::is_ascii_alphabetic))
+    // `30s`, `5ms`, `4xx` and `p50` are quantities and names.
+    let rest = word[1..].to_ascii_lowercase();
+    let is_unit = UNITS.contains(&rest.as_str());
+    let leads = is_figure(bytes[0]) && !is_unit && bytes[1..].iter().all(u8::is_ascii_alphabetic);
+    others == 0 && (between || leads)
 }
 
 /// The readings of a text that differ from it.

@@ -35,6 +35,17 @@ pub(super) fn backdoors(lower: &str, found: &mut Vec<(Command, usize)>) {
     ] {
         found.extend(lower.find(shell).map(|at| (Command::Download, at)));
     }
+    for program in ["nc ", "ncat ", "netcat "] {
+        for (at, _) in lower.match_indices(program) {
+            let is_word =
+                !lower[..at].ends_with(|character: char| character.is_alphanumeric() || character == '-');
+            let command = line_after(&lower[at..], MAX_COMMAND);
+            let runs = [" -e /bin/", " -c /bin/", " -e sh", " -e bash", " -e cmd"];
+            if is_word && runs.iter().any(|run| command.contains(run)) {
+                found.push((Command::Download, at));
+            }
+        }
+    }
     sockets(lower, found);
     terminals(lower, found);
     for (at, _) in lower.match_indices("authorized_keys") {
