@@ -3,6 +3,7 @@
 //! Such a prompt has no word to search for. It is answered with the newest memory, or that of the open files.
 
 use crate::prompt_kind::{is_made_of, prompt_words};
+use grov_domain::is_function_word;
 use grov_redact::is_unspaced;
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -66,7 +67,7 @@ fn prompt_word(words: &[String]) -> &str {
 }
 
 fn is_without_subject(word: &str) -> bool {
-    if WORDS.contains(word) || TRIGGERS.contains(word) {
+    if WORDS.contains(word) || TRIGGERS.contains(word) || is_function_word(word) {
         return true;
     }
     // "c'est", "qu'on".
@@ -90,6 +91,7 @@ mod tests {
             "why is it like this?",
             "where were we?",
             "mach hier weiter",
+            "weiter mit dem hier",
             "Was haben wir zuletzt gemacht?",
             "warum ist das so gelöst?",
             "pourquoi c'est fait comme ça ?",
