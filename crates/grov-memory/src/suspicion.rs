@@ -11,6 +11,7 @@
 mod address;
 mod commands;
 mod disguise;
+mod duties;
 mod features;
 mod hosts;
 mod mention;

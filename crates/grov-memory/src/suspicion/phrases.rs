@@ -1,5 +1,6 @@
 //! Phrases that instruct an agent: words in a sentence with a few others between them.
 
+use super::duties::{dangerous_duty, is_unspaced_duty};
 use super::secret_files::{is_advised_against, secret_file_sent};
 use super::{Feature, Finding, SuspicionKind};
 use crate::quote::is_hidden;
@@ -138,7 +139,13 @@ impl NormalizedText {
             if let Some(finding) = secret_file_sent(&words) {
                 add(finding, from);
             }
+            if let Some(act) = dangerous_duty(&words) {
+                add(Finding::Kind(SuspicionKind::Order), places[act]);
+            }
             if !sentence.is_ascii() {
+                if is_unspaced_duty(sentence) {
+                    add(Finding::Kind(SuspicionKind::Order), from);
+                }
                 for (finding, pieces) in UNSPACED.iter() {
                     if contains_in_order(pieces, sentence) {
                         add(*finding, from);
