@@ -287,7 +287,7 @@ fn concurrent_changes_are_not_overwritten() {
 }
 
 #[test]
-fn an_edit_outlasts_an_import_and_secrets_typed_into_it_are_masked() {
+fn the_noted_edits_have_the_goal_before_and_no_secret() {
     let scene = scene_with_memories(&[record(FIRST, "check the limit")]);
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     for goal in ["count the frames", &format!("log in with {secret}")] {
