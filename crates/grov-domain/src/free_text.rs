@@ -5,11 +5,13 @@
 //! Records are destructured without `..`, so that a new field does not compile until it is listed here.
 
 use crate::{
-    Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
-    ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
-    GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, IntentQuestion, LlmCall,
-    MemoryEdits, MemoryLists, PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage,
-    SessionState, Statement, Step, StepVerdict, Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    Action, ActionSketch, Compaction, Consent, ContextReading, Correction, Decision, DriftEvent,
+    DriftQuestion, DriftState, Effect, ExchangeRecord, FilePin, FileReasoning, Finding,
+    ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, HookCheck, HookProgress, HookSession,
+    HookStep, HookStepResult, IntentQuestion, LlmCall, MemoryEdits, MemoryLists, PendingPrompt,
+    PreparedSummary, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionPoint,
+    SessionState, Statement, Step, StepVerdict, SummaryQuestion, Task, TaskContextQuestion, TaskSketch,
+    TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -126,6 +128,25 @@ free_text! {
     }
 }
 
+// Context windows.
+free_text! {
+    ContextReading {
+        texts: [],
+        json: [content],
+        others: [client_session_id, model, tokens, window_tokens, window_source, measured_at]
+    }
+    PreparedSummary {
+        texts: [],
+        json: [points],
+        others: [client_session_id, written_by, prompts, made_at]
+    }
+    Compaction {
+        texts: [kept, lost, restored],
+        others: [client_session_id, id, is_compared, tokens_before, restored_at, at]
+    }
+    SessionPoint { texts: [text], others: [kind] }
+}
+
 fn each_text_of_optional_json(json: &mut Option<String>, visit: &mut dyn FnMut(&mut String)) {
     if let Some(json) = json {
         each_text_of_json(json, visit);
@@ -173,6 +194,7 @@ free_text! {
     }
     TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
     ReasoningQuestion { texts: [goal, prompts, constraints, actions, statements, answer], others: [] }
+    SummaryQuestion { texts: [goal, constraints, prompts, actions, statements, answer], others: [] }
     Statement { texts: [text], others: [source] }
     DriftQuestion {
         texts: [goal, newest_instruction, constraints, scope, earlier, actions],

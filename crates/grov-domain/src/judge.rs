@@ -269,6 +269,8 @@ pub struct SummaryQuestion {
     pub prompts: Vec<String>,
     /// The actions in order, without off-goal ones.
     pub actions: Vec<ActionSketch>,
+    /// Closing texts of earlier turns and other texts that may state decisions, oldest first.
+    pub statements: Vec<Statement>,
     /// The assistant's last text.
     pub answer: String,
 }
@@ -282,6 +284,9 @@ pub struct SessionDigest {
     pub decisions: Vec<Decision>,
     /// The changed files.
     pub files_modified: Vec<String>,
+    /// What is left to do, and open questions.
+    #[serde(default)]
+    pub open_ends: Vec<String>,
     /// The current state of the work.
     pub current_state: String,
     /// The next action.
@@ -419,6 +424,16 @@ pub trait Judge: Send + Sync {
         session: Option<&SessionId>,
         question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Option<ForcedRecovery>;
+
+    /// Summarizes a session, so that its work can continue without its history. Returns `None` without a model, because the
+    /// caller has the rules' summary.
+    async fn summarize(
+        &self,
+        _session: Option<&SessionId>,
+        _question: &Redacted<SummaryQuestion>,
+    ) -> Option<SessionDigest> {
+        None
+    }
 
     /// Stops asking the model and waits until running calls are in the spending ledger, at most about a minute. Later
     /// questions are answered by rules. Call it before the process ends.

@@ -13,6 +13,7 @@ mod client_dialect;
 mod clock;
 mod command;
 mod common_words;
+mod context;
 mod drift;
 mod embedder;
 mod exchange;
@@ -48,6 +49,7 @@ pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
 pub use common_words::{is_common_file, is_common_word};
+pub use context::{Compaction, ContextReading, ContextStore, PointKind, PreparedSummary, SessionPoint};
 pub use drift::{
     AskedCall, Assessment, Breach, BrokenConstraint, Consent, Correction, CorrectionLevel, CorrectionOutcome,
     DriftFilter, DriftState, DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore,

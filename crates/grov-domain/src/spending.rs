@@ -51,6 +51,8 @@ pub enum Purpose {
     CheckDrift,
     /// Choose the action to force after corrections failed.
     ForcedRecovery,
+    /// Summarize a session whose history will be removed.
+    SummarizeSession,
     /// Embed texts.
     Embedding,
     /// A call of an external tool, which the user or an agent started. It has a budget of its own.
@@ -60,17 +62,19 @@ pub enum Purpose {
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
     ExtractReasoning => "extract_reasoning", CheckDrift => "check_drift",
-    ForcedRecovery => "forced_recovery", Embedding => "embedding", Tool => "tool",
+    ForcedRecovery => "forced_recovery", SummarizeSession => "summarize_session",
+    Embedding => "embedding", Tool => "tool",
 });
 
 impl Purpose {
     /// The purposes of questions to a judge.
-    pub const QUESTIONS: [Self; 5] = [
+    pub const QUESTIONS: [Self; 6] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
         Self::CheckDrift,
         Self::ForcedRecovery,
+        Self::SummarizeSession,
     ];
 }
 

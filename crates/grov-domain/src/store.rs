@@ -4,9 +4,10 @@
 //! what was stored.
 
 use crate::{
-    ActivityStore, ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId,
-    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    ActivityStore, ClientSessionId, ContextStore, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning,
+    GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore,
+    SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task,
+    TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -295,6 +296,7 @@ pub trait Store:
     + ActivityStore
     + SpendingStore
     + RoutedUsageStore
+    + ContextStore
     + MaintenanceStore
 {
 }

@@ -15,8 +15,8 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionId, SpendingStore, TaskAnalysis,
-    TaskContextQuestion,
+    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionDigest, SessionId, SpendingStore,
+    SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -253,6 +253,14 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Option<ForcedRecovery> {
+        self.by_model(session, question).await
+    }
+
+    async fn summarize(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<SummaryQuestion>,
+    ) -> Option<SessionDigest> {
         self.by_model(session, question).await
     }
 

@@ -5,6 +5,7 @@ mod intent;
 mod reasoning;
 mod recovery;
 mod schema;
+mod summary;
 mod task;
 
 use crate::answer::{AnswerError, Fields};

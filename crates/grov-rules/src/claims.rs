@@ -55,7 +55,7 @@ pub(crate) struct Proof {
 }
 
 /// Whether a sentence announces what the agent will do next.
-fn announces(words: &[Word<'_>]) -> bool {
+pub(crate) fn announces(words: &[Word<'_>]) -> bool {
     has_phrase(words, ANNOUNCING) && !has_phrase(words, COURTEOUS)
 }
 
@@ -113,7 +113,7 @@ fn has_any(table: &[&str], words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a sentence says that something is left to do.
-fn leaves_something(sentence: &str, words: &[Word<'_>]) -> bool {
+pub(crate) fn leaves_something(sentence: &str, words: &[Word<'_>]) -> bool {
     let denied = |at: usize| {
         words[at.saturating_sub(3)..at]
             .iter()

@@ -22,6 +22,7 @@ mod intent_cache;
 mod lexicon;
 mod lifting;
 mod new_work;
+mod open_ends;
 mod parsed_prompt;
 mod phrased;
 mod prompt;

@@ -39,7 +39,8 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     }
 }
 
-fn sourced(statement: &Statement) -> (Source, &str) {
+/// A statement with its source.
+pub(crate) fn sourced(statement: &Statement) -> (Source, &str) {
     let source = match statement.source {
         StatementSource::UserAnswer => Source::Answer,
         StatementSource::Closing | StatementSource::Plan | StatementSource::Summary => Source::Closing,

@@ -3,7 +3,8 @@
 use super::claims::{check_result, claims_of, finished, is_check, proof_of};
 use super::clean::clean;
 use super::decisions::{Source, decisions};
-use super::reasoning::stated;
+use super::open_ends::open_ends;
+use super::reasoning::{sourced, stated};
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
@@ -21,6 +22,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         .map(|prompt| (Source::Prompt, prompt.as_str()));
     let texts = prompts
         .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
+        .chain(question.statements.iter().map(sourced))
         .chain([(Source::Closing, question.answer.as_str())]);
     let mut files_modified = Vec::new();
     for action in actions
@@ -99,6 +101,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         progress: extraction::trace(actions),
         decisions: decisions(texts),
         files_modified,
+        open_ends: open_ends(&question.statements, &question.answer),
         current_state: format!("{changed}{tested}{committed}{waits}."),
         next_action,
     }

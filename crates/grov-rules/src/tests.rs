@@ -160,7 +160,7 @@ proptest! {
         prop_assert!(reasoning.constraints.len() <= 20 && reasoning.tags.len() <= 8);
         prop_assert!(reasoning.tags.iter().all(|tag| *tag == tag.to_lowercase()));
         prop_assert_eq!(extract_reasoning(&question), reasoning);
-        let digest = session_summary(&SummaryQuestion { goal, constraints, prompts, actions, answer });
+        let digest = session_summary(&SummaryQuestion { goal, constraints, prompts, actions, answer, ..SummaryQuestion::default() });
         prop_assert!(digest.files_modified.len() <= 50 && digest.progress.len() <= 20);
         prop_assert!(!digest.current_state.is_empty() && !digest.next_action.is_empty());
     }

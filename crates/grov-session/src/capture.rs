@@ -243,6 +243,7 @@ impl TaskMaterial {
             constraints: constraints.to_vec(),
             prompts: self.prompts.clone(),
             actions: self.actions().cloned().collect(),
+            statements: self.statements.clone(),
             answer: answer.to_owned(),
         }
     }

@@ -28,12 +28,13 @@ use std::collections::BTreeMap;
 const EXAMPLE: &str = "Shape: ";
 
 /// The field of the answer by which the purpose of a question is recognised.
-const SIGNS: [(&str, Purpose); 5] = [
+const SIGNS: [(&str, Purpose); 6] = [
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
     ("reasoning_trace", Purpose::ExtractReasoning),
     ("score", Purpose::CheckDrift),
     ("mandatory_action", Purpose::ForcedRecovery),
+    ("next_action", Purpose::SummarizeSession),
 ];
 
 /// The simulated judge's scripted answers. Without one for a purpose, the answer is generated.

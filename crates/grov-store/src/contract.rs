@@ -10,6 +10,7 @@
 )]
 
 mod activity;
+mod context;
 mod drift;
 mod drift_states;
 mod embeddings;
@@ -29,6 +30,7 @@ mod texts;
 mod transitions;
 
 pub use activity::*;
+pub use context::*;
 pub use drift::*;
 pub use drift_states::*;
 pub use embeddings::*;
@@ -102,6 +104,8 @@ macro_rules! contract_tests {
             prune_removes_the_rows_counted_by_a_dry_run
             prune_keeps_tasks_and_drift_log
             routed_usage_adds_up_by_day_and_model
+            newest_context_of_a_session_is_kept
+            compactions_are_listed_newest_first
             prune_keeps_recent_spending
             prune_removes_moved_rows_with_their_task
             stats_count_rows

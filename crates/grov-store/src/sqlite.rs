@@ -4,6 +4,7 @@ mod activity;
 mod append;
 mod columns;
 mod connection;
+mod context;
 mod drift;
 mod error;
 mod file_reasoning;

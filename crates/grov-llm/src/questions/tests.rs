@@ -3,8 +3,8 @@ use crate::answer::Fields;
 use crate::request::ModelRequest;
 use grov_domain::{
     ActionSketch, ActionType, DriftQuestion, DriftType, EffectKind, ForcedRecoveryQuestion, IntentQuestion,
-    ReasoningQuestion, SessionId, Statement, StatementSource, TaskAction, TaskContextQuestion, TaskSketch,
-    TaskType,
+    ReasoningQuestion, SessionId, Statement, StatementSource, SummaryQuestion, TaskAction,
+    TaskContextQuestion, TaskSketch, TaskType,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -127,6 +127,18 @@ fn recovery() -> ForcedRecoveryQuestion {
 }
 
 /// Compares with `tests/golden/NAME.txt`. With `GROV_UPDATE_GOLDEN` set the file is written instead.
+fn summary() -> SummaryQuestion {
+    let known = reasoning();
+    SummaryQuestion {
+        goal: known.goal,
+        constraints: known.constraints,
+        prompts: known.prompts,
+        actions: known.actions,
+        statements: known.statements,
+        answer: known.answer,
+    }
+}
+
 fn golden(name: &str, request: &ModelRequest) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
@@ -160,6 +172,7 @@ fn rendered_requests_match_the_golden_files() {
     golden("extract_reasoning", &reasoning().request());
     golden("check_drift", &drift().request());
     golden("forced_recovery", &recovery().request());
+    golden("summarize_session", &summary().request());
     golden(
         "repaired",
         &intent()

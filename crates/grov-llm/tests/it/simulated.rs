@@ -3,8 +3,8 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SystemClock, TaskContextQuestion, TaskSketch,
-    TaskType,
+    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
+    TaskContextQuestion, TaskSketch, TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_sim::{JudgeScript, Sim, SimConfig};
@@ -66,8 +66,13 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
     };
     let recovery = ForcedRecoveryQuestion {
         goal: goal(),
-        actions: vec![edit],
+        actions: vec![edit.clone()],
         ..ForcedRecoveryQuestion::default()
+    };
+    let summary = SummaryQuestion {
+        goal: goal(),
+        actions: vec![edit],
+        ..SummaryQuestion::default()
     };
     vec![
         judge.extract_intent(None, &Redacted::of(&intent)).await.by,
@@ -84,6 +89,10 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .generate_forced_recovery(None, &Redacted::of(&recovery))
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
+        judge
+            .summarize(None, &Redacted::of(&summary))
+            .await
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
     ]
 }
 
@@ -95,7 +104,7 @@ async fn both_apis_accept_every_question() {
         let judge = judge(&sim, provider, &book);
         assert_eq!(
             ask_everything(&judge).await,
-            [JudgedBy::Model; 5],
+            [JudgedBy::Model; 6],
             "{:?}",
             book.outcomes()
         );
@@ -105,7 +114,7 @@ async fn both_apis_accept_every_question() {
             Purpose::QUESTIONS.map(Some),
             "one call for each question"
         );
-        assert_eq!(book.outcomes(), [CallOutcome::Answered; 5]);
+        assert_eq!(book.outcomes(), [CallOutcome::Answered; 6]);
         sim.shutdown().await;
     }
 }

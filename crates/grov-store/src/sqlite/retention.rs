@@ -14,11 +14,12 @@ const SESSIONS_PER_TRANSACTION: i64 = 16;
 const ROWS_PER_TRANSACTION: i64 = 1600;
 
 #[rustfmt::skip]
-const TABLES: [&str; 26] = [
+const TABLES: [&str; 29] = [
     "session_states", "exchanges", "prompts", "steps", "tasks", "drift_log", "drift_states", "corrections",
     "goal_edits", "file_reasoning", "hook_sessions", "hook_courses", "hook_steps", "hook_checks",
     "hook_guards", "llm_calls", "memory_scopes", "memory_documents", "task_embeddings", "ledger_lineages",
     "ledger_entries", "ledger_memories", "ledger_tips", "switched_off", "forgotten", "session_ends",
+    "context_readings", "prepared_summaries", "compactions",
 ];
 
 /// Parts of conditions. Parameters: `?1` to `?5` are cutoff times for completed sessions, idle sessions, the drift log,
@@ -67,6 +68,9 @@ const REMOVALS: &[(&str, &str, Option<Count>)] = &[
     ("goal_edits", "(client_session_id, id) IN (SELECT client_session_id, id FROM goal_edits WHERE at < ?3 \
       AND {has_no_session} LIMIT ?7)",
      Some(|report| &mut report.goal_edits)),
+    ("context_readings", "measured_at < ?5", None),
+    ("prepared_summaries", "made_at < ?5", None),
+    ("compactions", "at < ?5", None),
     ("llm_calls", "id IN (SELECT id FROM llm_calls WHERE at < ?4 LIMIT ?7)", Some(|report| &mut report.llm_calls)),
     ("ledger_lineages", "id IN (SELECT id FROM ledger_lineages WHERE seen_at < ?5 ORDER BY seen_at LIMIT ?6)",
      Some(|report| &mut report.lineages)),

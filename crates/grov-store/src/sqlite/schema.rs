@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("../../../../migrations/sqlite/0012_routed_usage.sql"),
     include_str!("../../../../migrations/sqlite/0013_memory_edits.sql"),
     include_str!("../../../../migrations/sqlite/0014_activity.sql"),
+    include_str!("../../../../migrations/sqlite/0015_context.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.

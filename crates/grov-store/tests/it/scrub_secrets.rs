@@ -23,6 +23,9 @@ async fn dirty() -> Home {
         "DROP TABLE session_ends",
         "ALTER TABLE hook_sessions DROP COLUMN turn_ended_at",
         "ALTER TABLE steps DROP COLUMN outcome",
+        "DROP TABLE context_readings",
+        "DROP TABLE prepared_summaries",
+        "DROP TABLE compactions",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
          constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \

@@ -14,6 +14,8 @@ use grov_domain::TaskId;
 const PARTS: &[(&str, &str)] = &[
     // The sessions that became these tasks.
     ("{sessions}", "(SELECT session_id FROM tasks WHERE session_id IS NOT NULL AND id IN {forgotten})"),
+    // The client sessions of these tasks.
+    ("{clients}", "(SELECT client_session_id FROM tasks WHERE client_session_id IS NOT NULL AND id IN {forgotten})"),
     // The ledger entries whose text quotes these tasks.
     ("{quoted}", "(SELECT lineage, anchor FROM ledger_memories WHERE task_id IN {forgotten})"),
     ("{forgotten}", "(SELECT value FROM json_each(?1))"),
@@ -85,6 +87,10 @@ const ERASE: &[&str] = &[
      GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id",
     "DELETE FROM hook_courses WHERE client_session_id IN (SELECT client_session_id FROM tasks \
      WHERE client_session_id IS NOT NULL AND id IN {forgotten})",
+    // What they say of a session may come from any of its tasks.
+    "DELETE FROM context_readings WHERE client_session_id IN {clients}",
+    "DELETE FROM prepared_summaries WHERE client_session_id IN {clients}",
+    "DELETE FROM compactions WHERE client_session_id IN {clients}",
     "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, \
      keywords = NULL, forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN {sessions}",
 ];
