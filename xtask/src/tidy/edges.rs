@@ -77,7 +77,7 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-rules",
         layer: Layer::Pure,
-        must_not_use: &["grov-wire", "grov-actions", "grov-session"],
+        must_not_use: &["grov-wire", "grov-actions", "grov-session", "grov-context"],
     },
     Crate {
         name: "grov-route",
@@ -93,7 +93,12 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-session",
         layer: Layer::Pure,
-        must_not_use: &["grov-wire", "grov-actions", "grov-rules"],
+        must_not_use: &["grov-wire", "grov-actions", "grov-rules", "grov-context"],
+    },
+    Crate {
+        name: "grov-context",
+        layer: Layer::Pure,
+        must_not_use: &["grov-wire", "grov-actions"],
     },
     Crate {
         name: "grov-agent",

@@ -28,6 +28,7 @@ const SHARED: &[&str] = &[
     "grov-scope",
     "grov-rules",
     "grov-session",
+    "grov-context",
     "grov-project",
     "grov-memory",
     // Both paths write logs, run tracked tasks and find the home directory; the crate contains no domain types.
