@@ -20,7 +20,7 @@ use crate::scrubbing;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
-use grov_live::{ContextSource, Recorder, TaskOrchestrator, UserNaming};
+use grov_live::{ContextObserver, ContextSource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::ModelJudge;
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, ServeError, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record};
@@ -282,7 +282,12 @@ impl Services<'_> {
         let corrections = drift.clone().map(|drift| drift as Arc<dyn ContextSource>);
         // On a separate connection, so that a request does not wait for records that are being written.
         let store = assembly::store_apart(self.home);
-        let (injection, worker) = context_setup::injection(store, corrections, settings.memory());
+        let judge = Arc::clone(&self.judge) as Arc<_>;
+        let (monitor, worker) =
+            context_setup::monitor(settings.context(), assembly::store_apart(self.home), judge);
+        self.tasks.spawn("context windows", worker.run(self.stopping()));
+        let (injection, worker) =
+            context_setup::injection(store, corrections, Arc::clone(&monitor), settings.memory());
         self.tasks.spawn("injection ledger", worker.run(self.stopping()));
         let context_counters = injection.counters();
         let embedding = self.embedding();
@@ -309,6 +314,7 @@ impl Services<'_> {
             })
             .policy(injection)
             .observer(recorder)
+            .observer(ContextObserver(monitor))
             .workers(worker_count())
             .health_section("judge", move || judge_setup::state(&judge.status()))
             .health_section("drift", move || {

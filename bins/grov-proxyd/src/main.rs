@@ -4,6 +4,7 @@
 mod access;
 mod arguments;
 mod assembly;
+mod context_material;
 mod context_setup;
 mod daemon;
 mod drift_setup;

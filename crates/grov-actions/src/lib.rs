@@ -19,6 +19,7 @@ mod path;
 mod redacted_call;
 mod script;
 mod shell;
+mod subject;
 mod tools;
 pub mod transcript;
 mod typed_text;
@@ -29,6 +30,7 @@ pub use keywords::{is_key_decision, keywords};
 pub use path::MAX_FILES;
 pub use redacted_call::{RedactedCall, redacted_end, understand_redacted, understand_redacted_whole};
 pub use script::{ScriptCommands, ScriptFile, line_of, script_files};
+pub use subject::call_subject;
 pub use typed_text::typed_text;
 
 use grov_domain::{Action, ActionSketch, ActionType, CommandLine, DriftEvent};

@@ -9,11 +9,13 @@ mod edits;
 mod line;
 mod newest_title;
 mod newest_usage;
+mod window;
 
 pub use crate::typed_text::typed_text;
 pub use edits::{Edited, edits};
 pub use newest_title::newest_title;
 pub use newest_usage::newest_usage;
+pub use window::{WindowPart, WindowPartKind, WindowReader};
 
 use crate::redacted_call::{RedactedCall, redacted, redacted_end, understand_redacted};
 use crate::{ToolCall, ToolInput};

@@ -17,6 +17,8 @@ mod slot;
 mod tests;
 
 pub use policy::{Injection, InjectionWorker};
+#[cfg(test)]
+pub(crate) use shared::Timeouts;
 
 use crate::project_locator::Location;
 use async_trait::async_trait;

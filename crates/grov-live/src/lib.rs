@@ -8,6 +8,8 @@
 //! - [`Injection`] is a [`RequestPolicy`](grov_proxy_core::RequestPolicy). It asks [`ContextSource`]s for text, records added
 //!   text in a ledger, and adds the same text to every later request of the history. [`MemorySource`] is the source of team
 //!   memory.
+//! - [`ContextMonitor`] measures context windows, prepares summaries and finds out what a compaction lost;
+//!   [`RestorationSource`] gives it back.
 //! - [`Identity`] determines the session, subagent and purpose of a request from the headers in [`IDENTITY_HEADERS`].
 //! - [`configure`] prepares a [`ProxyBuilder`](grov_proxy_core::ProxyBuilder) for these parts.
 //!
@@ -15,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod action_checker;
+mod context;
 mod counters;
 mod hook_sessions;
 mod identity;
@@ -30,6 +33,10 @@ mod tasks;
 mod working_directory;
 
 pub use action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
+pub use context::{
+    ContextMonitor, ContextObserver, ContextPolicy, ContextWorker, MaterialReader, RestorationSource,
+    SessionMaterial,
+};
 pub use counters::Counter;
 pub use grov_domain::Lineage;
 pub use hook_sessions::HookSessions;

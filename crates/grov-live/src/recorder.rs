@@ -310,7 +310,7 @@ fn recorded(
 const MAX_ANSWER: usize = 8000;
 
 /// Returns the last text of the answer.
-fn last_text(exchange: &ObservedExchange) -> Option<String> {
+pub(crate) fn last_text(exchange: &ObservedExchange) -> Option<String> {
     let texts = exchange.turn.blocks.iter().rev();
     let text = texts
         .filter_map(|block| match block {

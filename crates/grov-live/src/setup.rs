@@ -1,11 +1,12 @@
 //! Prepares a proxy for this crate.
 
+use crate::context::BETA_HEADER;
 use crate::identity::IDENTITY_HEADERS;
 use grov_domain::{RecordSink, SinkHealth};
 use grov_proxy_core::{MetricKind, ProxyBuilder};
 use std::sync::Arc;
 
-/// Makes the proxy keep the headers that [`Identity`](crate::Identity) reads, and adds the state of `sink` to
+/// Makes the proxy keep the headers that [`Identity`](crate::Identity) and [`ContextMonitor`](crate::ContextMonitor) read, and adds the state of `sink` to
 /// `/_grov/health` and `/_grov/metrics`.
 pub fn configure(mut builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> ProxyBuilder {
     for (kind, name, help, read) in METRICS {
@@ -15,6 +16,7 @@ pub fn configure(mut builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> Proxy
     let sink = Arc::clone(sink);
     builder
         .keep_headers(IDENTITY_HEADERS)
+        .keep_headers([BETA_HEADER])
         .health_section("store", move || health(sink.health()))
 }
 

@@ -123,7 +123,7 @@ impl Settings {
         &self.warnings
     }
 
-    /// Thresholds of a session's context. They have no effect in this version.
+    /// Settings of the context window.
     pub fn context(&self) -> ContextSettings {
         self.sections.context
     }

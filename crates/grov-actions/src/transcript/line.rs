@@ -205,6 +205,11 @@ impl<'a> Message<'a> {
 pub(super) struct Block<'a>(#[serde(borrow)] Fields<'a>);
 
 impl<'a> Block<'a> {
+    /// A field as JSON.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.raw(name)
+    }
+
     pub(super) fn kind(&self) -> Option<Cow<'a, str>> {
         self.0.text("type")
     }

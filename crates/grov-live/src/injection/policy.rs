@@ -89,7 +89,7 @@ impl Injection {
     }
 
     /// Creates a policy with other timeouts.
-    pub(super) fn with_timeouts(
+    pub(crate) fn with_timeouts(
         timeouts: Timeouts,
         store: Arc<dyn LedgerBackend>,
         sources: Vec<Arc<dyn ContextSource>>,

@@ -22,14 +22,14 @@ use tokio::sync::watch;
 
 /// How long a request waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timeouts {
+pub(crate) struct Timeouts {
     /// For its directory to be resolved.
-    pub(super) locate: Duration,
+    pub(crate) locate: Duration,
     /// For the earlier texts of its lineage to be loaded. Without them the cached prompt is billed again, which costs
     /// more than the wait.
-    pub(super) load: Duration,
+    pub(crate) load: Duration,
     /// For new text. Less than the limit of all policies together, so that stored text can still be added.
-    pub(super) text: Duration,
+    pub(crate) text: Duration,
 }
 
 impl Default for Timeouts {

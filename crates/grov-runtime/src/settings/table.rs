@@ -178,16 +178,19 @@ settings! {
             ["GROV_AGENT_UPLOAD_DIR", "GROV_UPLOAD_DIR", "UPLOAD_DIR"];
     }
 
-    /// Thresholds of a session's context. Accepted, without effect in this version.
+    /// Settings of the context window.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ContextSettings context {
-        /// Context size in tokens at which a session's context would be cleared. Accepted; this version never clears
-        clear_threshold: u64 = "context.clear_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "180000",
+        /// Tokens in the context window at which it can be cleared; 90 % of the window if not set
+        clear_threshold: Option<u64> = "context.clear_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "",
             ["GROV_CONTEXT_CLEAR_THRESHOLD", "GROV_TOKEN_CLEAR_THRESHOLD", "TOKEN_CLEAR_THRESHOLD"], per project;
-        /// Context size in tokens at which a session would be warned about. Accepted; this version never warns
-        warning_threshold: u64 = "context.warning_threshold", Kind::Integer { min: 1, max: 1_000_000_000 },
-            "160000", ["GROV_CONTEXT_WARNING_THRESHOLD", "GROV_TOKEN_WARNING_THRESHOLD", "TOKEN_WARNING_THRESHOLD"],
+        /// Tokens in the context window at which you are warned, once per session; 80 % of the window if not set
+        warning_threshold: Option<u64> = "context.warning_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "",
+            ["GROV_CONTEXT_WARNING_THRESHOLD", "GROV_TOKEN_WARNING_THRESHOLD", "TOKEN_WARNING_THRESHOLD"],
             per project;
+        /// Size of the model's context window in tokens; found out by model and request if not set
+        window: Option<u64> = "context.window", Kind::Integer { min: 1, max: 1_000_000_000 }, "",
+            ["GROV_CONTEXT_WINDOW"];
     }
 
     /// Settings of drift detection.

@@ -44,6 +44,10 @@ from_value! {
     u64 { Value::Integer(number) | Value::Size(number) | Value::MicroDollars(number) => Some(*number) }
     u32 { Value::Integer(number) => u32::try_from(*number).ok() }
     usize { Value::Integer(number) => usize::try_from(*number).ok() }
+    Option<u64> {
+        Value::Integer(number) => Some(Some(*number)),
+        Value::Text(text) if text.is_empty() => Some(None),
+    }
     Option<usize> {
         Value::Integer(number) => usize::try_from(*number).ok().map(Some),
         Value::Text(text) if text.is_empty() => Some(None),
