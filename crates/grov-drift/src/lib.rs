@@ -12,7 +12,7 @@
 mod adoption;
 mod answered_events;
 mod ask_agent;
-mod compaction;
+mod context_warning;
 mod daemon;
 mod delivery_log;
 mod dispatch;
@@ -24,6 +24,7 @@ mod fork;
 pub mod guard;
 mod hook;
 mod plans;
+mod points;
 mod private_file;
 mod prompt;
 mod proxied;
@@ -49,6 +50,7 @@ pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, 
 pub use grov_session::IntentReader;
 pub use guard::PendingRecord;
 pub use hook::{Hook, Programs};
+pub use points::session_points;
 pub use services::Services;
 pub use worker::Work;
 

@@ -1,7 +1,6 @@
 //! Handles SessionStart: startup, resume, clear and compaction.
 
 use crate::answered_events::answer_once;
-use crate::compaction::{compaction_context, compaction_notice};
 use crate::delivery_log::DeliveryLog;
 use crate::error::HookError;
 use crate::error_log::{log_error, single_line};
@@ -10,7 +9,8 @@ use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memories};
 use crate::transcript_file::catch_up;
 use crate::{adoption, daemon, fork, proxied, runtime, task_rows};
-use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
+use grov_context::{Retention, SessionPoints, restoration, restoration_notice};
+use grov_domain::{Clock, Compaction, Redacted, StoreError, SystemClock, fresh_uuid};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
@@ -22,6 +22,8 @@ const FILE_CHECK_TIMEOUT: Duration = Duration::from_millis(50);
 const FOLLOW_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for a busy database: a session that just ended may still use it, and the user is not waiting.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
+/// Maximum size of the text after a compaction in tokens. The client truncates it at 10,000 characters.
+const MAX_RESTORED_TOKENS: usize = 3_000;
 /// Retries if another hook wrote at the same time.
 const MAX_ATTEMPTS: usize = 3;
 /// Starts within this interval are the same event, reported by duplicate hooks.
@@ -135,28 +137,29 @@ async fn register(
     Ok((memories, offer))
 }
 
-/// Restores goal, decisions and open work after a compaction, and notifies the user.
+/// Gives back goal, constraints, decisions and open work after a compaction, and notifies the user.
 async fn on_compaction(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
 ) -> Result<Option<String>, HookError> {
     let settings = context.settings(Some(&session_ref.directory))?;
-    let known = match daemon::proxy_address(context, &settings) {
-        Some(_) => proxied::compaction_state(context, session_ref).await?,
-        None => compaction_state(context, session_ref).await?,
+    let points = match daemon::proxy_address(context, &settings) {
+        Some(_) => proxied::lost_points(context, session_ref).await?,
+        None => all_points(context, session_ref).await?,
     };
-    Ok(known.and_then(|(contract, digest)| {
-        let text = compaction_context(&contract, &digest)?;
-        let notice = compaction_notice(&contract, &digest);
+    Ok(points.and_then(|points| {
+        let points = Redacted::of(&points);
+        let text = restoration(&points, MAX_RESTORED_TOKENS)?;
+        let notice = restoration_notice(&points);
         Some(event::context(event::SESSION_START, &text, Some(&notice)))
     }))
 }
 
-/// Loads contract and digest of a session; `None` if Grov is off.
-async fn compaction_state(
+/// Loads all that a session must not lose, because the client has not written its summary yet; `None` if Grov is off.
+async fn all_points(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
-) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
+) -> Result<Option<SessionPoints>, StoreError> {
     let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
     let place = ProjectLocation::locate(&session_ref.directory);
     let id = session_ref.id();
@@ -174,8 +177,30 @@ async fn compaction_state(
             continue;
         }
         let steps = store.hook_steps(&id).await?;
-        let digest = task_rows::digest(session_ref, &place, &contract, task_rows::done(&steps));
-        return Ok(Some((contract, digest)));
+        let points = task_rows::points(session_ref, &place, &contract, task_rows::done(&steps));
+        if !points.is_empty() {
+            let compaction = given_back(session_ref, &points);
+            store.save_compaction(&Redacted::of(&compaction)).await?;
+        }
+        return Ok(Some(points));
     }
     Ok(None)
+}
+
+/// The record of a compaction after which all points are given back. They are compared with the client's summary when
+/// somebody asks: it is in the transcript then.
+fn given_back(session_ref: &SessionRef, points: &SessionPoints) -> Compaction {
+    let all = Retention::of(points, "").lost;
+    let now = SystemClock.now();
+    Compaction {
+        client_session_id: session_ref.id(),
+        id: fresh_uuid().to_string(),
+        is_compared: false,
+        tokens_before: None,
+        kept: Vec::new(),
+        restored: all.clone(),
+        lost: all,
+        restored_at: Some(now),
+        at: now,
+    }
 }

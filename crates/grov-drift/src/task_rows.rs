@@ -1,10 +1,11 @@
 //! Converts hook sessions, steps and checks to the engine's types.
 
 use crate::resume::SessionRef;
-use crate::transcript_file::last;
+use crate::transcript_file::closing_texts;
+use grov_context::SessionPoints;
 use grov_domain::{
-    CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionDigest,
-    SessionId, SessionState, SessionStatus, Task, TaskStatus,
+    CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionId, SessionState,
+    SessionStatus, Statement, StatementSource, Task, TaskStatus,
 };
 use grov_project::{GrovIgnore, ProjectLocation};
 use grov_rules::session_summary;
@@ -42,17 +43,23 @@ pub(crate) fn material(
     TaskMaterial::new(prompts, done, Some(root), |file| ignore.ignores(file))
 }
 
-/// Summarizes a session for a compaction.
-pub(crate) fn digest(
+/// Collects what a compaction of a session must not lose.
+pub(crate) fn points(
     session_ref: &SessionRef,
     place: &ProjectLocation,
     contract: &GoalContract,
     done: Vec<PerformedAction>,
-) -> SessionDigest {
+) -> SessionPoints {
     let root = place.work_tree().unwrap_or(&session_ref.directory);
-    let material = material(contract, done, root, &GrovIgnore::at(place));
-    let answer = last(session_ref.transcript.as_deref()).answer;
-    session_summary(&material.summary_question(&contract.goal, &contract.constraints, &answer))
+    let mut closings = closing_texts(session_ref.transcript.as_deref());
+    let answer = closings.pop().unwrap_or_default();
+    let statements = closings.into_iter().map(|text| Statement {
+        source: StatementSource::Closing,
+        text,
+    });
+    let material = material(contract, done, root, &GrovIgnore::at(place)).with_statements(statements);
+    let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
+    SessionPoints::new(contract, session_summary(&question))
 }
 
 /// Converts a saved record to the state of its task.

@@ -150,6 +150,35 @@ pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path
     }
 }
 
+/// Maximum number of bytes at the end of a transcript searched for closing texts, and of texts, the newest.
+const CLOSINGS_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_CLOSINGS: usize = 24;
+
+/// The agent's last texts of its turns in the main conversation, redacted, oldest first.
+pub(crate) fn closing_texts(transcript: Option<&Path>) -> Vec<String> {
+    let read = |path: &Path| {
+        let length = length(path).ok().flatten()?;
+        read_range(path, length.saturating_sub(CLOSINGS_BYTES), CLOSINGS_BYTES).ok()
+    };
+    let bytes = transcript.and_then(read).unwrap_or_default();
+    let mut closings = Vec::new();
+    let mut newest: Option<String> = None;
+    for entry in Reader::new(None).read(&bytes).entries {
+        if entry.agent.is_some() {
+            continue;
+        }
+        match entry.event {
+            Event::Said(text) => newest = Some(text),
+            // A tool call continues the turn.
+            Event::Call(_) => newest = None,
+            Event::Prompt { is_queued: false, .. } => closings.extend(newest.take()),
+            _ => {}
+        }
+    }
+    closings.extend(newest);
+    closings.split_off(closings.len().saturating_sub(MAX_CLOSINGS))
+}
+
 /// The last messages in a part of a transcript; `None` if there are none.
 fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
     let mut found = None;

@@ -6,7 +6,7 @@ use crate::resume::SessionRef;
 use crate::services::STORE_TIMEOUT;
 use crate::team_memory::is_off;
 use crate::worker::Work;
-use crate::{ask_agent, daemon, runtime};
+use crate::{ask_agent, context_warning, daemon, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
@@ -25,12 +25,20 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         return Ok(None);
     };
     let settings = context.settings(Some(&session_ref.directory))?;
+    let warning = match event {
+        event::STOP => context_warning::notice(context, &session_ref, settings.context()),
+        _ => None,
+    };
+    let with_warning = |answer: Option<String>| match &warning {
+        Some(warning) => Some(event::with_notice(answer.as_deref(), warning)),
+        None => answer,
+    };
     // The proxy records the sessions that go through it.
     if daemon::proxy_address(context, &settings).is_some() {
         if event == event::SESSION_END {
             runtime()?.block_on(record_end(context, &session_ref))?;
         }
-        return Ok(None);
+        return Ok(with_warning(None));
     }
     let answer = context
         .input
@@ -52,9 +60,12 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
     context.programs.start_worker(work, &settings)?;
     let may_ask = event == event::STOP && settings.memory().ask_agent && settings.memory().enabled;
     if may_ask && runtime()?.block_on(is_on(context, &asked)).unwrap_or(false) {
-        return ask_agent::question(context, asked.transcript.as_deref());
+        return Ok(with_warning(ask_agent::question(
+            context,
+            asked.transcript.as_deref(),
+        )?));
     }
-    Ok(None)
+    Ok(with_warning(None))
 }
 
 /// Records the end of a session that goes through the proxy, which does not see it.

@@ -14,6 +14,8 @@ const DEFAULT_WINDOW: u64 = 200_000;
 /// Context window in tokens of models whose name ends with [`LARGE`].
 const LARGE_WINDOW: u64 = 1_000_000;
 const LARGE: &str = "[1m]";
+/// Percentage from which on the line warns.
+const ALMOST_FULL: f64 = 80.0;
 
 /// The client's input. Fields that Grov does not use are ignored; older clients send fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -183,7 +185,12 @@ impl Figures {
     pub fn line(&self) -> String {
         let mut parts = Vec::new();
         if let Some(percent) = self.context_percent {
-            parts.push(format!("context {percent:.0}%"));
+            let warning = if percent >= ALMOST_FULL {
+                ", almost full"
+            } else {
+                ""
+            };
+            parts.push(format!("context {percent:.0}%{warning}"));
         }
         let classes = self.classes.as_ref().map(render_classes);
         match (self.cost_usd, classes) {
@@ -355,6 +362,11 @@ mod tests {
             figures.line(),
             "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 1 drift, 2 doubts · 3 memories"
         );
+        let full = Figures {
+            context_percent: Some(80.0),
+            ..Figures::default()
+        };
+        assert_eq!(full.line(), "grov: context 80%, almost full");
         let unpriced = Figures {
             classes: Some(Classes::new(
                 Span::Session,
