@@ -3,6 +3,7 @@
 
 mod anchors;
 mod both_paths;
+mod context;
 mod forks;
 pub mod hooked;
 mod interrupted;

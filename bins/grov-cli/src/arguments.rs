@@ -1,5 +1,6 @@
 //! The command line's definition.
 
+mod context;
 mod drift;
 mod memory;
 mod plans;
@@ -10,6 +11,7 @@ use crate::failure::Failure;
 use clap::error::ErrorKind;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+pub(crate) use context::ContextCommand;
 pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
 pub(crate) use memory::{
     AdoptArguments, ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand,
@@ -124,6 +126,11 @@ pub(crate) enum Command {
     Drift {
         #[command(subcommand)]
         command: DriftCommand,
+    },
+    /// Show how full the context window is, what a compaction lost, and the summary of a session
+    Context {
+        #[command(subcommand)]
+        command: ContextCommand,
     },
     DriftTest(DriftTestArguments),
     /// Search and manage team memory: records of finished tasks

@@ -3,6 +3,7 @@
 mod certificate_authority;
 mod completions;
 mod config;
+mod context;
 mod cost;
 mod demo;
 mod doctor;
@@ -54,6 +55,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Cost(arguments) => cost::run(&context()?, &arguments),
         Command::Goal(arguments) => goal::run(&context()?, &arguments),
         Command::Drift { command } => drift::run(context, &command, terminal),
+        Command::Context { command } => self::context::run(&context()?, &command),
         Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
         Command::Memory { command } => memory::run(&context()?, command),
         Command::Plans { command } => plans::run(common, context, &command),

@@ -139,8 +139,7 @@ impl Home {
             load: long,
             text: long,
         };
-        let (policy, injecting) =
-            Injection::with_timeouts(timeouts, Arc::clone(&store) as Arc<_>, sources);
+        let (policy, injecting) = Injection::with_timeouts(timeouts, Arc::clone(&store) as Arc<_>, sources);
         let (stop_worker, worker_stopped) = oneshot::channel::<()>();
         let (stop_injection, injection_stopped) = oneshot::channel::<()>();
         let stopped = |stopped: oneshot::Receiver<()>| async {

@@ -5,7 +5,7 @@ use super::{
     tests, waits_for,
 };
 use crate::injected::{InjectedText, assert_cache_preserved, injected};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use grov_sim::RecordedRequest;
 use grov_sim::request::{MessagesRequest, Purpose};
 use grov_tests::{Terminal, eventually};
@@ -114,7 +114,7 @@ fn drift_persists_across_a_compaction() -> Result<()> {
         return Ok(());
     };
     // The summary request contains the correction. After the compaction it is not repeated, and a new correction is
-    // different.
+    // different. What the summary lost comes back, once.
     let [before] = &compacted.before[..] else {
         bail!("before: {:#?}", compacted.before);
     };
@@ -122,10 +122,14 @@ fn drift_persists_across_a_compaction() -> Result<()> {
         .after
         .iter()
         .map(|request| {
-            injected(request)?
+            let texts: Vec<String> = injected(request)?
                 .iter()
                 .map(InjectedText::text)
-                .collect::<Result<String>>()
+                .collect::<Result<_>>()?;
+            let restored = texts.iter().filter(|text| text.contains("was compacted")).count();
+            ensure!(restored == 1, "{restored} restorations: {texts:#?}");
+            let corrections = texts.into_iter().filter(|text| !text.contains("was compacted"));
+            Ok(corrections.collect::<String>())
         })
         .collect::<Result<_>>()?;
     let texts: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
