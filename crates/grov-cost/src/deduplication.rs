@@ -30,8 +30,10 @@ enum Key {
 #[derive(Debug, Default)]
 pub(crate) struct Deduplication {
     entries: Vec<Priced>,
-    places: HashMap<Key, usize>,
-    /// Places by message and session: a side conversation repeats messages of the main one with other requests.
+    /// Places by key. After a replacement the entry there may have another key.
+    places: HashMap<Key, Vec<usize>>,
+    /// Places by message and session: a side conversation repeats messages of the main one with other requests. An entry that
+    /// several sessions have is found in each.
     by_message: HashMap<(String, String), Vec<usize>>,
 }
 
@@ -44,42 +46,58 @@ impl Deduplication {
             return;
         };
         let key = key(&message, &new);
-        let in_session = (message.clone(), new.session.clone());
-        let same_request = self.places.get(&key).copied();
-        let same_request = same_request.filter(|place| {
-            let known = &self.entries[*place].entry;
-            known.message.as_ref() == Some(&message) && known.request == new.entry.request
-        });
-        let found = same_request.or_else(|| {
-            let places = self.by_message.get(&in_session).into_iter().flatten();
-            places.copied().find(|place| {
-                let known = &self.entries[*place];
-                known.entry.message.as_ref() == Some(&message)
-                    && known.session == new.session
-                    && (new.entry.is_sidechain || known.entry.is_sidechain)
-            })
-        });
-        let place = match found {
-            Some(place) if new.knows_more_than(&self.entries[place]) => {
-                self.entries[place] = new;
+        let in_session = |session: &str| (message.clone(), session.to_owned());
+        let mut sessions = vec![new.session.clone()];
+        let place = match self.duplicate_of(&new, &key, &in_session(&new.session)) {
+            Some(place) => {
+                let known = &mut self.entries[place];
+                if known.session != new.session {
+                    sessions.push(known.session.clone());
+                } else if !new.knows_more_than(known) {
+                    return;
+                }
+                if new.knows_more_than(known) {
+                    *known = new;
+                    note(self.places.entry(key).or_default(), place);
+                }
                 place
             }
-            Some(_) => return,
             None => {
+                let place = self.entries.len();
                 self.entries.push(new);
-                self.entries.len() - 1
+                note(self.places.entry(key).or_default(), place);
+                place
             }
         };
-        self.places.entry(key).or_insert(place);
-        let places = self.by_message.entry(in_session).or_default();
-        if !places.contains(&place) {
-            places.push(place);
+        for session in sessions {
+            note(self.by_message.entry(in_session(&session)).or_default(), place);
         }
+    }
+
+    /// The place of an entry of the same response.
+    fn duplicate_of(&self, new: &Priced, key: &Key, in_session: &(String, String)) -> Option<usize> {
+        let has_key = |place: &usize| {
+            let known = &self.entries[*place];
+            let message = known.entry.message.as_deref().unwrap_or_default();
+            self::key(message, known) == *key
+        };
+        let is_replay = |place: &usize| new.entry.is_sidechain || self.entries[*place].entry.is_sidechain;
+        let same = self.places.get(key).into_iter().flatten().copied().find(has_key);
+        same.or_else(|| {
+            let places = self.by_message.get(in_session).into_iter().flatten();
+            places.copied().find(is_replay)
+        })
     }
 
     /// The entries, in the order in which they were found first.
     pub(crate) fn into_entries(self) -> Vec<Priced> {
         self.entries
+    }
+}
+
+fn note(places: &mut Vec<usize>, place: usize) {
+    if !places.contains(&place) {
+        places.push(place);
     }
 }
 

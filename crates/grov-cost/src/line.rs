@@ -165,12 +165,17 @@ pub(crate) fn read(line: &[u8]) -> Vec<UsageEntry> {
     let parsed = match serde_json::from_slice::<Line>(line) {
         Ok(parsed) => parsed,
         Err(_) => match serde_json::from_slice::<Progress>(line) {
-            Ok(progress) => Line {
-                session_id: progress.session_id,
-                version: None,
-                cwd: progress.cwd,
-                ..progress.data.message
-            },
+            Ok(progress) => {
+                let mut line = progress.data.message;
+                // Advisors are counted with the line itself.
+                line.message.usage.iterations = Value::Null;
+                Line {
+                    session_id: progress.session_id,
+                    version: None,
+                    cwd: progress.cwd,
+                    ..line
+                }
+            }
             Err(_) => return Vec::new(),
         },
     };

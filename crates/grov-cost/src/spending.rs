@@ -377,6 +377,22 @@ mod tests {
     }
 
     #[test]
+    fn a_response_of_several_sessions_is_recognised_in_each() {
+        let line = |session: &str, request, output, is_sidechain| UsageEntry {
+            session: Some(session.to_owned()),
+            is_sidechain,
+            ..entry("m", Some(request), output)
+        };
+        let lines = vec![
+            line("one", "r0", 34, true),
+            line("two", "r0", 1_477, true),
+            line("one", "r1", 1_945, true),
+            line("two", "r12", 1_826, false),
+        ];
+        assert_eq!(output(lines), 1_826);
+    }
+
+    #[test]
     fn the_proxy_adds_what_transcripts_lack() {
         let title = ExchangeKind::Side(SideRequest::Title);
         let proxy = vec![
