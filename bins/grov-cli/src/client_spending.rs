@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const OWN_PRICES: &str = "prices.json";
 /// Time between two reports of progress, and before the first.
 const INTERVAL: Duration = Duration::from_millis(500);
+/// Maximum bytes of transcripts that are read for a list of sessions, newest first: a second or two.
+const MAX_LISTED_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The prices: the user's own, those of the provider file, and the built-in ones. A provider file with problems is reported
 /// and not used.
@@ -83,14 +85,48 @@ fn read_files(spending: &mut Spending, files: &[(PathBuf, u64)], reports: bool) 
     progress.end();
 }
 
-/// What a listed session cost so far; `None` if nothing is known.
-///
-/// # Errors
-/// The store's errors.
-pub(crate) async fn cost_of(
+/// What listed sessions cost.
+pub(crate) struct SessionCosts {
+    prices: PriceBook,
+    /// Bytes of transcripts that may still be read.
+    room: u64,
+}
+
+impl SessionCosts {
+    pub(crate) fn new(prices: PriceBook) -> Self {
+        Self {
+            prices,
+            room: MAX_LISTED_BYTES,
+        }
+    }
+
+    /// What a session cost so far; `None` if nothing is known, or if too many transcripts were read for others before.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub(crate) async fn of(
+        &mut self,
+        store: &dyn StoreConnection,
+        session: &ClientSessionView,
+    ) -> Result<Option<MicroUsd>, Failure> {
+        let files = match (&session.transcript, session.path) {
+            (Some(transcript), SessionPath::Hooks) => transcripts_of(Path::new(transcript)),
+            _ => Vec::new(),
+        };
+        let size: u64 = files.iter().map(|(_, size)| size).sum();
+        if size > self.room {
+            return Ok(None);
+        }
+        self.room -= size;
+        cost_of(store, &self.prices, session, &files).await
+    }
+}
+
+async fn cost_of(
     store: &dyn StoreConnection,
     prices: &PriceBook,
     session: &ClientSessionView,
+    files: &[(PathBuf, u64)],
 ) -> Result<Option<MicroUsd>, Failure> {
     let mut spending = Spending::new(prices.clone());
     if session.path == SessionPath::Proxy {
@@ -99,14 +135,14 @@ pub(crate) async fn cost_of(
             since: None,
         };
         spending.add_proxy(store.exchange_usage(&filter).await?);
-    } else if let Some(transcript) = &session.transcript {
-        read_files(&mut spending, &transcripts_of(Path::new(transcript)), false);
+    } else {
+        read_files(&mut spending, files, false);
     }
     let total = spending
         .rows(grov_cost::Grouping::Day, None, str::to_owned, |_| true)
         .total;
     let is_known = total.cost > 0;
-    Ok(is_known.then(|| MicroUsd(u64::try_from(total.cost / 1_000).unwrap_or(u64::MAX))))
+    Ok(is_known.then(|| MicroUsd(u64::try_from(total.cost.div_ceil(1_000)).unwrap_or(u64::MAX))))
 }
 
 /// Reports progress on standard error, in one line that is overwritten.

@@ -152,14 +152,15 @@ pub async fn client_sessions(
     views.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     for view in &mut views {
         view.short_id = short_id(view.id.as_str(), &ids);
-        if view.path == SessionPath::Proxy {
+        // Most sessions ended long ago, and need no look at their newest response.
+        if view.path == SessionPath::Proxy && now - view.last_update < IDLE_END {
             complete(view, &store.session_activity(&view.id).await?, now);
         }
     }
     Ok(views)
 }
 
-/// A session that the proxy recorded. Its state is completed later.
+/// A session that the proxy recorded, as ended. [`complete`] says what it is if it was active lately.
 fn of_proxy(
     id: &ClientSessionId,
     tasks: &[SessionState],
@@ -173,7 +174,7 @@ fn of_proxy(
         short_id: String::new(),
         client_session_id: id.clone(),
         path: SessionPath::Proxy,
-        state: LiveState::Waiting,
+        state: LiveState::Ended,
         goal: active.original_goal.clone(),
         project_path: Some(active.project_path.clone()).filter(|path| !path.is_empty()),
         started_at,

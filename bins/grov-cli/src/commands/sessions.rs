@@ -1,7 +1,7 @@
 //! `grov sessions`
 
 use crate::arguments::SessionsArguments;
-use crate::client_spending::{cost_of, prices};
+use crate::client_spending::{SessionCosts, prices};
 use crate::context::Context;
 use crate::format::{ago, dollars};
 use crate::output::{Outcome, Style, note};
@@ -36,12 +36,12 @@ pub(crate) fn run(context: &Context, arguments: &SessionsArguments) -> Outcome {
     };
     let limit = context.terminal.limit(arguments.limit, DEFAULT_LIMIT);
     let now = SystemClock.now();
-    let prices = prices(context)?;
+    let mut costs = SessionCosts::new(prices(context)?);
     let sessions = context.read(async |store| {
         let mut views = Vec::new();
         for session in client_sessions(store, project.as_deref(), limit, now).await? {
             views.push(SessionView {
-                cost_usd: cost_of(store, &prices, &session).await?,
+                cost_usd: costs.of(store, &session).await?,
                 session,
             });
         }

@@ -25,10 +25,12 @@ const STEPS: &str = concat!(
 
 /// The cursor from which everything that happened at or after a time is read.
 pub(super) async fn cursor(store: &SqliteStore, from: OffsetDateTime) -> Result<ChangeCursor, StoreError> {
-    let sql = "SELECT coalesce((SELECT max(rowid) FROM prompts WHERE at < ?1), 0) AS prompts, \
-         coalesce((SELECT max(rowid) FROM steps WHERE timestamp < ?1), 0) AS steps, \
-         coalesce((SELECT max(rowid) FROM drift_log WHERE timestamp < ?1), 0) AS findings, \
-         coalesce((SELECT max(number) FROM hook_steps WHERE timestamp < ?1), 0) AS hook_steps";
+    // From the end, where rows are newest: a few are read, whatever the size of the table.
+    let sql = "SELECT \
+         coalesce((SELECT rowid FROM prompts WHERE at < ?1 ORDER BY rowid DESC LIMIT 1), 0) AS prompts, \
+         coalesce((SELECT rowid FROM steps WHERE timestamp < ?1 ORDER BY rowid DESC LIMIT 1), 0) AS steps, \
+         coalesce((SELECT rowid FROM drift_log WHERE timestamp < ?1 ORDER BY rowid DESC LIMIT 1), 0) AS findings, \
+         coalesce((SELECT number FROM hook_steps WHERE timestamp < ?1 ORDER BY number DESC LIMIT 1), 0) AS hook_steps";
     let read = |row: &SqliteRow| {
         Ok(ChangeCursor {
             prompts: row.read("prompts")?,
