@@ -7,6 +7,7 @@ mod context;
 mod forks;
 pub mod hooked;
 mod interrupted;
+mod live;
 mod off_and_private;
 mod over_http;
 mod sessions;
