@@ -35,12 +35,9 @@ impl RequestPolicy for HouseRules {
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let newest = request.index().and_then(|index| index.newest_user_message());
         let end = newest.and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit {
-            at,
-            bytes: text_block("House rule: tests first."),
-        })
-        .into_iter()
-        .collect()
+        end.map(|at| Edit::insert(at, text_block("House rule: tests first.")))
+            .into_iter()
+            .collect()
     }
 }
 

@@ -81,14 +81,7 @@ fn main() {
                 .newest_user_link()
                 .expect("the user speaks last")
                 .insertion_point();
-            Splice::apply(
-                &indexes[body],
-                &[Edit {
-                    at,
-                    bytes: block.clone(),
-                }],
-            )
-            .is_ok()
+            Splice::apply(&indexes[body], &[Edit::insert(at, block.clone())]).is_ok()
         });
     }
 }

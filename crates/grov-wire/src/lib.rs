@@ -4,7 +4,7 @@
 //! |---|---|
 //! | find the parts of a request body in one pass | [`RequestIndex::parse`] |
 //! | recognize a message history when the client sends it again | [`RequestIndex::skeleton`] |
-//! | insert content blocks into a request | [`Splice::apply`] |
+//! | insert content blocks into a request, or leave out its beginning | [`Splice::apply`] |
 //! | parse a response while its bytes pass by | [`response::ResponseTap`] |
 //! | validate a JSON document | [`json::validate`] |
 //!
@@ -21,7 +21,7 @@
 //! let index = RequestIndex::parse(&body)?;
 //! let message = index.newest_user_message().ok_or("no message of the user")?;
 //! let at = message.insertion_point_at_end().ok_or("the message has no content")?;
-//! let edited = Splice::apply(&index, &[Edit { at, bytes: text_block("Run the tests.") }])?;
+//! let edited = Splice::apply(&index, &[Edit::insert(at, text_block("Run the tests."))])?;
 //! assert!(edited.into_vec().concat().starts_with(br#"{"messages":[{"role":"user","content":[{"type":"text","text":"fix it"},"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -53,7 +53,7 @@ pub mod request;
 pub mod response;
 
 pub use request::{
-    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, InsertionPoint, Key128, Link, Message,
-    RequestCache, RequestIndex, Role, Skeleton, Speaker, Splice, SpliceError, SystemPrompt, Tool,
-    is_system_reminder, text_block, without_system_reminders,
+    Block, BlockKind, Blocks, Chunks, Content, CutPoint, Edit, IndexError, InsertionPoint, Key128, Link,
+    Message, RequestCache, RequestIndex, ResultPlace, Role, Skeleton, Speaker, Splice, SpliceError,
+    SystemPrompt, Tool, is_system_reminder, text_block, without_system_reminders,
 };

@@ -1,6 +1,7 @@
 //! Requests: the index of a body, the skeleton of its message history, and edits that change only the bytes they name.
 
 mod cache;
+mod cut;
 mod edit;
 mod entry;
 mod index;
@@ -12,7 +13,7 @@ mod splice;
 mod view;
 
 pub use cache::RequestCache;
-pub use edit::{Edit, InsertionPoint, text_block};
+pub use edit::{CutPoint, Edit, InsertionPoint, ResultPlace, text_block};
 pub use entry::{BlockKind, IndexError, Role};
 pub use index::RequestIndex;
 pub use link::{Key128, Link, Speaker};

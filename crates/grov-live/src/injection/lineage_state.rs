@@ -165,10 +165,7 @@ impl LineageState {
                 self.decided.entry(link.key).or_insert(None);
             }
             if let Some(Some(block)) = self.decided.get(&link.key) {
-                let edit = Edit {
-                    at: link.insertion_point(),
-                    bytes: block.clone(),
-                };
+                let edit = Edit::insert(link.insertion_point(), block.clone());
                 // A text before a tool result is inserted after the result, like the text for the result itself. The same
                 // block twice there would be a duplicate.
                 if replay.edits.last() != Some(&edit) {

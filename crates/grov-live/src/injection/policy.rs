@@ -245,10 +245,7 @@ impl RequestPolicy for Injection {
         if is_new && let Some(prepared) = request.extensions().get_mut::<Prepared>() {
             prepared.added_here = Some(link.key);
         }
-        vec![Edit {
-            at: link.insertion_point(),
-            bytes: block,
-        }]
+        vec![Edit::insert(link.insertion_point(), block)]
     }
 
     fn edits_discarded(&self, request: &MessagesRequest) {

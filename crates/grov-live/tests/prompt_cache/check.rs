@@ -489,7 +489,7 @@ impl Edited<'_> {
     }
 
     fn is_of_an_edit(&self, piece: &[u8]) -> bool {
-        self.edits.iter().any(|edit| edit.bytes == piece)
+        self.edits.iter().any(|edit| edit.bytes() == piece)
     }
 
     /// Checks that the prompt without the added blocks equals the client's, and that the API accepts the request.

@@ -171,7 +171,9 @@ impl Daemon {
 }
 
 fn spoil(edit: &mut Edit, request: &MessagesRequest, fault: Fault) {
-    let Edit { at, bytes } = edit;
+    let Edit::Insert { at, bytes } = edit else {
+        return;
+    };
     if fault == Fault::Rephrased {
         let text = String::from_utf8_lossy(bytes).replace("memory", "a memory");
         *bytes = Bytes::from(text);

@@ -644,10 +644,7 @@ impl RequestPolicy for HouseRule {
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let message = request.index().and_then(|index| index.newest_user_message());
         let end = message.and_then(|message| message.insertion_point_at_end());
-        let insert = |at| Edit {
-            at,
-            bytes: text_block("Tests first."),
-        };
+        let insert = |at| Edit::insert(at, text_block("Tests first."));
         end.map(insert).into_iter().collect()
     }
 }

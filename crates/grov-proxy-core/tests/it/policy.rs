@@ -20,12 +20,9 @@ impl RequestPolicy for Adds {
             .index()
             .and_then(|index| index.newest_user_message())
             .and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit {
-            at,
-            bytes: text_block("from the team"),
-        })
-        .into_iter()
-        .collect()
+        end.map(|at| Edit::insert(at, text_block("from the team")))
+            .into_iter()
+            .collect()
     }
 }
 
@@ -145,12 +142,7 @@ impl RequestPolicy for AddsNonsense {
             .index()
             .and_then(|index| index.newest_user_message())
             .and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit {
-            at,
-            bytes: "{no json".into(),
-        })
-        .into_iter()
-        .collect()
+        end.map(|at| Edit::insert(at, "{no json")).into_iter().collect()
     }
 }
 

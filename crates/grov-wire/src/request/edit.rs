@@ -42,17 +42,87 @@ impl InsertionPoint {
     }
 }
 
-/// The insertion of a content block into a request, applied by [`Splice::apply`](super::Splice::apply), which also checks
-/// the bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The place.
-    pub at: InsertionPoint,
-    /// The block: one JSON object, for example from [`text_block`].
-    pub bytes: Bytes,
+/// A place where the beginning of a conversation can be left out: before a message of the assistant.
+///
+/// Comes from [`RequestIndex::cut_point`](super::RequestIndex::cut_point).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CutPoint {
+    /// The first message that is kept.
+    pub(super) message: usize,
 }
 
-/// Returns a text block as JSON, for [`Edit::bytes`].
+impl CutPoint {
+    /// Returns the index of the first message that is kept, apart from the opening.
+    pub fn message(self) -> usize {
+        self.message
+    }
+}
+
+/// The content of a tool result, which can be replaced.
+///
+/// Comes from [`Block::result_place`](super::Block::result_place).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResultPlace {
+    pub(super) message: usize,
+    pub(super) block: usize,
+}
+
+/// A change of a request, applied by [`Splice::apply`](super::Splice::apply), which also checks the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Inserts a content block.
+    Insert {
+        /// The place.
+        at: InsertionPoint,
+        /// The block: one JSON object, for example from [`text_block`].
+        bytes: Bytes,
+    },
+    /// Leaves out the beginning of the conversation.
+    ///
+    /// What stays of it: the system reminders of the first message, the given block after them, and the system message that
+    /// follows the first message, if there is one. Other edits before the cut are dropped.
+    Cut {
+        /// The place.
+        at: CutPoint,
+        /// The block that stands for what is left out: one JSON object, for example from [`text_block`].
+        bytes: Bytes,
+    },
+    /// Replaces the content of a tool result.
+    ReplaceResult {
+        /// The place.
+        at: ResultPlace,
+        /// The content: a JSON string or array.
+        bytes: Bytes,
+    },
+}
+
+impl Edit {
+    /// Returns the insertion of a block.
+    pub fn insert(at: InsertionPoint, block: impl Into<Bytes>) -> Self {
+        Self::Insert {
+            at,
+            bytes: block.into(),
+        }
+    }
+
+    /// Returns the new bytes.
+    pub fn bytes(&self) -> &Bytes {
+        match self {
+            Self::Insert { bytes, .. } | Self::Cut { bytes, .. } | Self::ReplaceResult { bytes, .. } => bytes,
+        }
+    }
+
+    /// Returns the index of the message that it changes; for a cut, of the first message that is kept.
+    pub(super) fn message(&self) -> usize {
+        match self {
+            Self::Insert { at, .. } => at.message,
+            Self::Cut { at, .. } => at.message,
+            Self::ReplaceResult { at, .. } => at.message,
+        }
+    }
+}
+
+/// Returns a text block as JSON, for [`Edit`].
 ///
 /// ```
 /// let block = grov_wire::text_block("a \"b\"");

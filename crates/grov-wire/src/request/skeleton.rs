@@ -91,6 +91,12 @@ impl Skeleton {
         self.links.iter().find(|link| link.key == key)
     }
 
+    /// Returns the links of the messages from the one with this index on.
+    pub fn links_from(&self, message: usize) -> &[Link] {
+        let start = self.links.partition_point(|link| link.message < message);
+        self.links.get(start..).unwrap_or_default()
+    }
+
     fn push_assistant(&mut self, message: Message<'_>) {
         if let Content::Text(text) = message.content() {
             self.push_text(PartTag::AssistantText, message, None, text.trim());

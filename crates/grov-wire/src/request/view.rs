@@ -1,6 +1,6 @@
 //! Views of the index in terms of the Messages API.
 
-use super::edit::InsertionPoint;
+use super::edit::{InsertionPoint, ResultPlace};
 use super::entry::{BlockEntry, BlockKind, ContentEntry, MessageEntry, Role, SystemEntry, ToolEntry};
 use super::index::RequestIndex;
 use std::borrow::Cow;
@@ -310,5 +310,16 @@ impl<'a> Block<'a> {
             Owner::Message(message) => Some(InsertionPoint::after_block(message, self.number)),
             Owner::System => None,
         }
+    }
+    /// Returns the content of a tool result as a place that can be replaced, or `None` if it has none.
+    pub fn result_place(&self) -> Option<ResultPlace> {
+        let message = match self.owner {
+            Owner::Message(message) => message,
+            Owner::System => return None,
+        };
+        self.result_content().map(|_| ResultPlace {
+            message,
+            block: self.number,
+        })
     }
 }

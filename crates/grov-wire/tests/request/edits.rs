@@ -13,10 +13,7 @@ fn index(text: &str) -> RequestIndex {
 }
 
 fn insert(at: InsertionPoint, bytes: impl Into<Bytes>) -> Edit {
-    Edit {
-        at,
-        bytes: bytes.into(),
-    }
+    Edit::insert(at, bytes)
 }
 
 fn apply(index: &RequestIndex, edits: &[Edit]) -> String {

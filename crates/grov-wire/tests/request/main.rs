@@ -8,6 +8,7 @@
 
 mod against_value;
 mod cache;
+mod cuts;
 mod edits;
 mod generated;
 mod golden;
