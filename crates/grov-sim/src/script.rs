@@ -129,9 +129,11 @@ fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
                     .iter()
                     .filter(|message| start == 0 || step_of(message).is_some_and(|step| step >= start))
                     .count();
+                // A proxy may leave out the first answers. The calls in the others tell their step.
+                let reached = answered.iter().find_map(|message| step_of(message));
                 return Place {
                     scenario: name.unwrap_or(set.default_name()),
-                    index: start + counted,
+                    index: (start + counted).max(reached.map_or(0, |step| step + 1)),
                     prompt: text,
                 };
             }

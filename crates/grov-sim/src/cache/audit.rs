@@ -1,6 +1,6 @@
 //! Attributes cache misses to the client itself or to a program between client and API.
 
-use super::{PromptCache, RenderedPrompt};
+use super::{Level, PromptCache, RenderedPrompt};
 use crate::request::{MessagesRequest, Unreadable};
 use time::OffsetDateTime;
 
@@ -69,6 +69,18 @@ impl CacheAudit {
         now: OffsetDateTime,
     ) -> Result<Comparison, Unreadable> {
         self.take(sent, arrived, now, false)
+    }
+
+    /// Whether a request that the client sends would read a part of the conversation from the cache without a program in
+    /// between.
+    ///
+    /// # Errors
+    /// The body is not a Messages request.
+    pub fn reads_messages(&self, sent: &[u8], now: OffsetDateTime) -> Result<bool, Unreadable> {
+        let sent = RenderedPrompt::of(&MessagesRequest::parse(sent)?);
+        let read = self.sent.plan(&sent, now).read_blocks;
+        let last = read.checked_sub(1).and_then(|last| sent.blocks.get(last));
+        Ok(last.is_some_and(|block| block.level == Level::Messages))
     }
 
     fn take(

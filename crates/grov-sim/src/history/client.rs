@@ -1,6 +1,6 @@
 //! Plays operations: sends the requests that they cause.
 
-use super::body::{self, MODELS};
+use super::body::{self, DIRECTORY, MODELS};
 use super::conversation::Conversation;
 use super::operation::{Moment, Operation, Why};
 use super::transcript::{Extra, Item, Piece, text_block};
@@ -278,6 +278,24 @@ impl Client {
         (id, block)
     }
 
+    /// A call that reads one of a few files, and its result. The client knows the content of some and says so.
+    fn read_file(&mut self) -> (String, Json, String) {
+        self.count += 1;
+        let id = format!("toolu_{:08}", self.count);
+        let path = format!("{DIRECTORY}/src/part{}.rs", self.count % 4);
+        let block = Json::object([
+            ("type", "tool_use".into()),
+            ("id", id.as_str().into()),
+            ("name", "Read".into()),
+            ("input", Json::object([("file_path", path.into())])),
+        ]);
+        let text = match self.count % 5 {
+            0 => "File unchanged since last read.".to_owned(),
+            _ => self.unique("the content of the file").repeat(30),
+        };
+        (id, block, text)
+    }
+
     fn call(&mut self, at: usize, operation: Operation) {
         let Operation::Call {
             calls,
@@ -300,9 +318,14 @@ impl Client {
         }
         let mut pieces = Vec::new();
         for _ in 0..calls {
-            let (id, block) = self.tool_use("Bash");
+            let (id, block, text) = if self.count.is_multiple_of(3) {
+                self.read_file()
+            } else {
+                let (id, block) = self.tool_use("Bash");
+                (id, block, self.unique("built"))
+            };
             blocks.push(block);
-            pieces.push(result(id, &self.unique("built"), false));
+            pieces.push(result(id, &text, false));
         }
         if swapped {
             let half = pieces.len() / 2;
