@@ -14,6 +14,7 @@ mod clock;
 mod command;
 mod common_words;
 mod context;
+mod cuts;
 mod drift;
 mod embedder;
 mod exchange;
@@ -50,6 +51,7 @@ pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
 pub use common_words::{is_common_file, is_common_word};
 pub use context::{Compaction, ContextReading, ContextStore, PointKind, PreparedSummary, SessionPoint};
+pub use cuts::{ClearSummary, CutEffect, CutNote, CutStore, HistoryCut, LineageCuts, TrimmedResult};
 pub use drift::{
     AskedCall, Assessment, Breach, BrokenConstraint, Consent, Correction, CorrectionLevel, CorrectionOutcome,
     DriftFilter, DriftState, DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore,

@@ -4,10 +4,10 @@
 //! what was stored.
 
 use crate::{
-    ActivityStore, ClientSessionId, ContextStore, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning,
-    GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore,
-    SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task,
-    TaskId,
+    ActivityStore, ClientSessionId, ContextStore, CutStore, DriftStore, EmbeddingStore, ExchangeRecord,
+    FileReasoning, GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore,
+    RoutedUsageStore, SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow,
+    SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -288,6 +288,7 @@ pub trait Store:
     + MemoryStore
     + EmbeddingStore
     + LedgerStore
+    + CutStore
     + SwitchStore
     + DriftStore
     + GoalStore

@@ -11,6 +11,7 @@
 
 mod activity;
 mod context;
+mod cuts;
 mod drift;
 mod drift_states;
 mod embeddings;
@@ -31,6 +32,7 @@ mod transitions;
 
 pub use activity::*;
 pub use context::*;
+pub use cuts::*;
 pub use drift::*;
 pub use drift_states::*;
 pub use embeddings::*;
@@ -163,6 +165,11 @@ macro_rules! contract_tests {
             forgetting_a_memory_removes_it_from_the_ledger
             forgetting_a_memory_erases_its_texts
             forgetting_a_memory_removes_corrections_from_the_ledger
+            cuts_are_loaded_as_saved
+            applied_cuts_are_shown
+            trims_are_saved_together
+            adoption_copies_cuts_in_the_history
+            prune_removes_cuts
             lineages_with_the_same_start_are_separate
             deepest_tip_is_continued
             the_last_seen_of_equal_tips_is_continued

@@ -247,6 +247,8 @@ pub async fn saving_a_session_keeps_its_counters(store: Arc<dyn Store>) {
     saved.session_mode = first.session_mode;
     saved.waiting_for_recovery = first.waiting_for_recovery;
     saved.last_checked_at = first.last_checked_at;
+    // Set when the context is cleared.
+    saved.last_clear_at = first.last_clear_at;
     assert_eq!(summary.state, saved);
 
     saved.status = SessionStatus::Abandoned;

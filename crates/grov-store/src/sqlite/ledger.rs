@@ -1,5 +1,6 @@
 //! The injection ledger and the switches.
 
+mod cuts;
 mod lineages;
 
 use super::columns::{RowExt, from_row, params};

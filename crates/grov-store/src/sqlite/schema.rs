@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 15] = [
+const MIGRATIONS: [&str; 16] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 15] = [
     include_str!("../../../../migrations/sqlite/0013_memory_edits.sql"),
     include_str!("../../../../migrations/sqlite/0014_activity.sql"),
     include_str!("../../../../migrations/sqlite/0015_context.sql"),
+    include_str!("../../../../migrations/sqlite/0016_cuts.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.

@@ -52,7 +52,7 @@ record! {
     escalation_count = "iif(excluded.status = 'active', escalation_count, 0)",
     session_mode = "iif(excluded.status = 'active', session_mode, 'normal')",
     waiting_for_recovery = "iif(excluded.status = 'active', waiting_for_recovery, 0)",
-    last_checked_at = "last_checked_at", last_clear_at,
+    last_checked_at = "last_checked_at", last_clear_at = "coalesce(excluded.last_clear_at, last_clear_at)",
     judged_at = "coalesce(excluded.judged_at, judged_at)",
     start_time = "min(start_time, excluded.start_time)",
     last_update = "max(last_update, excluded.last_update)",

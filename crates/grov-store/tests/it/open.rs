@@ -231,6 +231,8 @@ async fn database_of_the_first_schema_keeps_its_records() {
             "ledger_entries",
             "ledger_memories",
             "ledger_tips",
+            "ledger_cuts",
+            "ledger_trims",
             "switched_off",
             "drift_states",
             "corrections",

@@ -26,6 +26,8 @@ async fn dirty() -> Home {
         "DROP TABLE context_readings",
         "DROP TABLE prepared_summaries",
         "DROP TABLE compactions",
+        "DROP TABLE ledger_cuts",
+        "DROP TABLE ledger_trims",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
          constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \

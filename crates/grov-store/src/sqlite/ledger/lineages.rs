@@ -1,6 +1,6 @@
 //! Lineages: their decisions, tips, and continuation by new lineages.
 
-use super::{agent, keys};
+use super::{agent, cuts, keys};
 use crate::sqlite::columns::{RowExt, from_row, params};
 use crate::sqlite::connection::begin;
 use crate::sqlite::{SqliteStore, StoreError};
@@ -50,6 +50,16 @@ const ADOPT: &str = concat!(
     stored!()
 );
 
+/// If lineage `?1`, `?2` was inserted at `?3`, copies the replaced results of lineage `?4`, and its cuts at `?5`. Statements
+/// have no gaps in their parameters, because those would shift the parameters of the next one.
+const ADOPT_CUTS: &str = "INSERT INTO ledger_trims SELECT l.id, t.tool_use_id, t.content, t.decided_at \
+     FROM ledger_lineages l, ledger_trims t WHERE l.client_session_id = ?1 AND l.agent_id = ?2 \
+     AND l.created_at = ?3 AND l.seen_at = ?3 AND t.lineage = ?4 ON CONFLICT DO NOTHING; \
+     INSERT INTO ledger_cuts SELECT l.id, c.anchor, c.block, c.decided_at, c.applied_at, c.tokens_before, \
+      c.tokens_after, c.is_measured, c.cost, c.saving FROM ledger_lineages l, ledger_cuts c \
+     WHERE l.client_session_id = ?1 AND l.agent_id = ?2 AND l.created_at = ?3 AND l.seen_at = ?3 \
+     AND c.lineage = ?4 AND c.anchor IN (SELECT unhex(value) FROM json_each(?5)) ON CONFLICT DO NOTHING";
+
 /// Stores tip `?6` of lineage `?1`, `?2`, and the decision to add nothing at the injection points `?7`. Existing
 /// decisions are kept.
 pub(super) const NOTE_TIP: &str = "\
@@ -71,7 +81,11 @@ const NEWEST_KEYS: usize = 64;
 /// Stores a new lineage with the decisions of the lineage that it continues.
 pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
     // Looked up before taking the write lock, which makes other processes wait.
-    let continued = continued_by(store, new).await?;
+    let mut continued = continued_by(store, new).await?;
+    if let Some(found) = &mut continued {
+        found.cuts = cuts::anchors(store, found.id).await?;
+        found.cuts.retain(|anchor| new.history.contains(anchor));
+    }
     let values = params![
         new.lineage.session,
         agent(&new.lineage),
@@ -82,7 +96,12 @@ pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<Ledge
         continued.as_ref().map(|found| keys(&found.places)),
         continued.as_ref().map(|found| found.tip),
     ];
-    let (transaction, rows) = store.begin_with(ADOPT, values).await?;
+    let (mut transaction, rows) = store.begin_with(ADOPT, values).await?;
+    if let Some(found) = &continued {
+        let Lineage { session, .. } = &new.lineage;
+        let values = params![session, agent(&new.lineage), new.at, found.id, keys(&found.cuts)];
+        transaction.execute(ADOPT_CUTS, values).await?;
+    }
     transaction.commit().await?;
     Ok(from_rows(&rows)?.unwrap_or_default())
 }
@@ -122,7 +141,9 @@ struct Continued {
     tip: HistoryKey,
     /// Its injection points in the history of the new one.
     places: Vec<HistoryKey>,
-    /// The position of the last of them in that history.
+    /// The places in that history before which its beginning is left out.
+    cuts: Vec<HistoryKey>,
+    /// The position of the last of its injection points in that history.
     latest: Option<usize>,
 }
 
@@ -138,6 +159,7 @@ fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<C
                 id,
                 tip: row.read("tip")?,
                 places: Vec::new(),
+                cuts: Vec::new(),
                 latest: None,
             });
         }
