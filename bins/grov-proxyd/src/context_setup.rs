@@ -2,13 +2,14 @@
 
 use crate::assembly::DaemonStore;
 use crate::context_material::RecordedMaterial;
-use grov_context::Thresholds;
-use grov_domain::{Judge, SystemClock};
+use grov_context::{Level, Thresholds};
+use grov_domain::{Judge, Lineage, SystemClock};
 use grov_live::{
-    ContextMonitor, ContextPolicy, ContextSource, ContextWorker, Injection, InjectionWorker, MemorySource,
-    RestorationSource,
+    ContextEdits, ContextMonitor, ContextPolicy, ContextSource, ContextWorker, Injection, InjectionWorker,
+    InputPrices, MemorySource, ReadySummary, RestorationSource, SummarySource, Window,
 };
 use grov_memory::{Budget, Ranking};
+use grov_route::PriceTable;
 use grov_runtime::{ContextSettings, MemorySettings};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub(crate) fn injection(
     store: Arc<DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
     monitor: Arc<ContextMonitor>,
+    context: ContextSettings,
     settings: MemorySettings,
 ) -> (Injection, InjectionWorker) {
     let mut sources: Vec<Arc<dyn ContextSource>> = corrections.into_iter().collect();
@@ -30,7 +32,47 @@ pub(crate) fn injection(
         let memory = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
         sources.push(Arc::new(memory));
     }
-    Injection::new(store, sources)
+    let edits = ContextEdits {
+        clear: context.clear,
+        trim: context.trim,
+    };
+    Injection::with_context_edits(edits, store, sources)
+}
+
+/// Summaries and windows of the monitor, and list prices.
+pub(crate) struct Summaries(pub(crate) Arc<ContextMonitor>);
+
+impl SummarySource for Summaries {
+    fn window(&self, lineage: &Lineage) -> Option<Window> {
+        let meter = self.0.meter(&lineage.session)?;
+        // A window that is larger than assumed would be cleared much too early.
+        let is_known = !meter.window.source.is_guess() || meter.thresholds.clear.is_some();
+        is_known.then(|| Window {
+            tokens: meter.window.tokens,
+            clear_at: meter.threshold(Level::Clear),
+        })
+    }
+
+    fn prices(&self, model: &str) -> Option<InputPrices> {
+        // A suffix such as `[1m]` selects a larger window.
+        let model = model.split('[').next().unwrap_or_default();
+        PriceTable::built_in().of(model).map(|prices| InputPrices {
+            cache_read: prices.cache_read,
+            cache_write: prices.cache_write,
+        })
+    }
+
+    fn ready(&self, lineage: &Lineage) -> Option<ReadySummary> {
+        let (summary, age) = self.0.summary_and_age(&lineage.session)?;
+        Some(ReadySummary {
+            text: summary.text.clone(),
+            age,
+        })
+    }
+
+    fn refresh(&self, lineage: &Lineage) {
+        self.0.refresh(&lineage.session);
+    }
 }
 
 /// Returns the monitor of context windows and its worker.

@@ -20,7 +20,7 @@ use crate::scrubbing;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
-use grov_live::{ContextObserver, ContextSource, Recorder, TaskOrchestrator, UserNaming};
+use grov_live::{ClearSettings, ContextObserver, ContextSource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::ModelJudge;
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, ServeError, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record};
@@ -269,8 +269,9 @@ impl Services<'_> {
         } = self;
         let drift = self.drift();
         let user_home = environment.get("HOME").map(PathBuf::from);
+        let task_orchestrator = self.task_orchestrator();
         let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
-            .with_tasks(self.task_orchestrator());
+            .with_tasks(task_orchestrator.clone());
         if settings.mitm().enabled {
             let store = assembly::store_apart(self.home);
             let hooked = StoredHookSessions::new(store, tokio::runtime::Handle::current());
@@ -286,8 +287,17 @@ impl Services<'_> {
         let (monitor, worker) =
             context_setup::monitor(settings.context(), assembly::store_apart(self.home), judge);
         self.tasks.spawn("context windows", worker.run(self.stopping()));
-        let (injection, worker) =
-            context_setup::injection(store, corrections, Arc::clone(&monitor), settings.memory());
+        let (injection, worker) = context_setup::injection(
+            store,
+            corrections,
+            Arc::clone(&monitor),
+            settings.context(),
+            settings.memory(),
+        );
+        let clearing = injection.clearing(ClearSettings {
+            summaries: Arc::new(context_setup::Summaries(Arc::clone(&monitor))),
+            tasks: Some(task_orchestrator),
+        });
         self.tasks.spawn("injection ledger", worker.run(self.stopping()));
         let context_counters = injection.counters();
         let embedding = self.embedding();
@@ -315,6 +325,7 @@ impl Services<'_> {
             .policy(injection)
             .observer(recorder)
             .observer(ContextObserver(monitor))
+            .observer(clearing)
             .workers(worker_count())
             .health_section("judge", move || judge_setup::state(&judge.status()))
             .health_section("drift", move || {

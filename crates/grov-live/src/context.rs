@@ -185,6 +185,21 @@ impl ContextMonitor {
         context.summary.clone().filter(|_| age <= STALE_AFTER_RESPONSES)
     }
 
+    /// Returns the prepared summary of a session like [`ContextMonitor::summary`], and the number of responses of the main
+    /// conversation since it was asked for.
+    pub fn summary_and_age(&self, session: &ClientSessionId) -> Option<(Arc<ContextSummary>, u64)> {
+        let summary = self.summary(session)?;
+        let context = self.sessions.get(session)?;
+        let context = lock(&context);
+        Some((summary, context.responses.saturating_sub(context.summary_at?)))
+    }
+
+    /// Prepares the summary of a session again in the background. Until then there is none.
+    pub fn refresh(&self, session: &ClientSessionId) {
+        lock(&self.context(session)).summary_at = None;
+        self.submit(Job::Prepare(session.clone()));
+    }
+
     fn context(&self, session: &ClientSessionId) -> Arc<Mutex<SessionContext>> {
         self.sessions.get_or_create(session, Mutex::default, |_| true)
     }

@@ -5,34 +5,43 @@
 //! including "nothing". Text that is not stored is not added. Lineages are kept in memory after their first request. A
 //! forked session adopts the decisions for the history that it shares.
 
+mod cache_use;
 mod cache_window;
+mod clear_summary;
+mod clearing;
+mod cut_choice;
+mod history;
 mod late;
 mod ledger_writer;
 mod lineage_state;
 mod policy;
 mod shared;
 mod slot;
+mod trim;
+mod trimming;
 
 #[cfg(test)]
 mod tests;
 
-pub use policy::{Injection, InjectionWorker};
+pub use clearing::{ClearSettings, ContextClearing, ReadySummary, SummarySource, Window};
+pub use cut_choice::InputPrices;
+pub use policy::{ContextEdits, Injection, InjectionWorker};
 #[cfg(test)]
 pub(crate) use shared::Timeouts;
 
 use crate::project_locator::Location;
 use async_trait::async_trait;
 use bytes::Bytes;
-use grov_domain::{LedgerStore, Lineage, Redacted, SwitchStore, TaskId};
+use grov_domain::{CutStore, LedgerStore, Lineage, Redacted, SwitchStore, TaskId};
 use memchr::memmem;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The stores that the ledger needs.
-pub trait LedgerBackend: LedgerStore + SwitchStore {}
+pub trait LedgerBackend: LedgerStore + CutStore + SwitchStore {}
 
-impl<T: LedgerStore + SwitchStore> LedgerBackend for T {}
+impl<T: LedgerStore + CutStore + SwitchStore> LedgerBackend for T {}
 
 /// A place in a conversation where text can be added.
 #[derive(Clone, Debug)]
@@ -125,6 +134,14 @@ crate::counters! {
         not_kept,
         /// Texts withdrawn because they would invalidate the cached prompt.
         withdrawn,
+        /// Contexts cleared: requests without the beginning of their history for the first time.
+        cleared,
+        /// Contexts that were full before a summary was ready.
+        no_summary,
+        /// Full contexts that were not cleared, because it does not pay.
+        not_worth_clearing,
+        /// Results of tools replaced for the first time.
+        trimmed,
         /// Requests without their earlier text, because the store did not answer.
         not_loaded,
         /// Requests without new text, because their directory was not resolved in time.

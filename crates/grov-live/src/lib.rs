@@ -42,8 +42,9 @@ pub use grov_domain::Lineage;
 pub use hook_sessions::HookSessions;
 pub use identity::{IDENTITY_HEADERS, Identity};
 pub use injection::{
-    ContextSource, ContextText, Counters as InjectionCounters, Injection, InjectionPoint, InjectionWorker,
-    LedgerBackend, ToolResult,
+    ClearSettings, ContextClearing, ContextEdits, ContextSource, ContextText, Counters as InjectionCounters,
+    Injection, InjectionPoint, InjectionWorker, InputPrices, LedgerBackend, ReadySummary, SummarySource,
+    ToolResult, Window,
 };
 pub use memory_source::{MemoryBackend, MemorySource};
 pub use project_locator::Location;

@@ -57,6 +57,12 @@ pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
     found
 }
 
+/// Returns the prompts in a message, redacted.
+pub(crate) fn in_message(message: &Message<'_>) -> Vec<String> {
+    let typed = typed(message).into_iter();
+    typed.map(|(text, _)| without_secrets(text)).collect()
+}
+
 /// Returns the number of the first message after the newest answer.
 fn start_of_newest(index: &RequestIndex) -> usize {
     let mut newest_first = index.messages().rev();

@@ -68,13 +68,13 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Divides the work of client sessions into tasks and saves finished tasks.
 #[derive(Clone)]
 pub struct TaskOrchestrator {
-    inbox: mpsc::Sender<RecordedExchange>,
+    inbox: mpsc::Sender<(ClientSessionId, Event)>,
     current_tasks: Arc<CurrentTasks>,
 }
 
 /// The background work of a [`TaskOrchestrator`].
 pub struct TaskWorker {
-    inbox: mpsc::Receiver<RecordedExchange>,
+    inbox: mpsc::Receiver<(ClientSessionId, Event)>,
     context: Arc<Context>,
 }
 
@@ -95,6 +95,8 @@ enum Event {
     Recorded(Box<RecordedExchange>),
     /// A task was inactive for long.
     Idle(SessionId),
+    /// The context was cleared.
+    Cleared,
 }
 
 impl TaskOrchestrator {
@@ -136,8 +138,17 @@ impl TaskOrchestrator {
 
     /// Queues an exchange.
     pub(crate) fn submit(&self, exchange: RecordedExchange) {
-        if let Err(mpsc::error::TrySendError::Full(exchange)) = self.inbox.try_send(exchange) {
-            tracing::warn!(session = %exchange.client_session_id, "too many exchanges are queued; one stays in the task it was recorded in");
+        let session = exchange.client_session_id.clone();
+        let event = Event::Recorded(Box::new(exchange));
+        if let Err(mpsc::error::TrySendError::Full((session, _))) = self.inbox.try_send((session, event)) {
+            tracing::warn!(%session, "too many exchanges are queued; one stays in the task it was recorded in");
+        }
+    }
+
+    /// Saves the current task of a session to team memory, because its context was cleared. The task goes on.
+    pub(crate) fn save_at_threshold(&self, session: &ClientSessionId) {
+        if self.inbox.try_send((session.clone(), Event::Cleared)).is_err() {
+            tracing::warn!(%session, "too many exchanges are queued; the task is saved when it ends");
         }
     }
 }
@@ -156,8 +167,8 @@ impl TaskWorker {
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                exchange = self.inbox.recv() => match exchange {
-                    Some(exchange) => sessions.handle(exchange),
+                event = self.inbox.recv() => match event {
+                    Some((session, event)) => sessions.send(session, event),
                     None => break,
                 },
                 _ = sweep.tick() => sessions.sweep().await,
@@ -170,8 +181,8 @@ impl TaskWorker {
             }
         }
         // Sessions end when they have read their closed mailboxes.
-        while let Ok(exchange) = self.inbox.try_recv() {
-            sessions.handle(exchange);
+        while let Ok((session, event)) = self.inbox.try_recv() {
+            sessions.send(session, event);
         }
         sessions.mailboxes.clear();
         let all = async { while sessions.running.join_next().await.is_some() {} };
@@ -191,11 +202,6 @@ struct Sessions {
 }
 
 impl Sessions {
-    fn handle(&mut self, exchange: RecordedExchange) {
-        let session = exchange.client_session_id.clone();
-        self.send(session, Event::Recorded(Box::new(exchange)));
-    }
-
     /// Sends an event to a session, which is started if needed.
     fn send(&mut self, id: ClientSessionId, event: Event) {
         let mut event = event;

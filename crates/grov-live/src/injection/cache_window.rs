@@ -4,12 +4,13 @@
 //! breakpoint's own. An added block between two breakpoints can move the older one out of this look-back. Then the
 //! whole prompt is billed again.
 
-use grov_wire::{Content, Link, RequestIndex, Role};
+use super::history::History;
+use grov_wire::{Content, Link, Role};
 
 /// The length of the API's look-back in blocks, including the breakpoint's own.
 const LOOK_BACK: usize = 20;
 
-/// Positions in a request, as block numbers counted over all messages from 0.
+/// Positions in a request, as block numbers counted over all messages that are sent, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CacheWindow {
     /// The block after which a text is added.
@@ -23,15 +24,16 @@ pub(super) struct CacheWindow {
 
 impl CacheWindow {
     /// Returns the positions around a part of this request's history.
-    pub(super) fn of(index: &RequestIndex, link: &Link) -> Self {
+    pub(super) fn of(history: &History<'_>, link: &Link) -> Self {
         let mut window = Self {
             anchor: 0,
             breakpoint: None,
             previous_turn_end: None,
         };
-        let mut blocks = 0_usize;
-        let mut user_ends: [Option<usize>; 2] = [None, None];
-        for message in index.messages() {
+        let beginning = history.beginning();
+        let mut blocks = beginning.blocks();
+        let mut user_ends: [Option<usize>; 2] = [None, beginning.user_end()];
+        for message in history.messages() {
             if message.number() == link.message {
                 window.anchor = blocks + link.block.unwrap_or(0);
             }
@@ -51,7 +53,7 @@ impl CacheWindow {
             }
         }
         window.previous_turn_end = user_ends[0];
-        if index.field("cache_control").is_some() {
+        if history.index().field("cache_control").is_some() {
             window.breakpoint = blocks.checked_sub(1);
         }
         window
@@ -115,7 +117,9 @@ impl CacheWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::injection::history::Beginning;
     use bytes::Bytes;
+    use grov_wire::RequestIndex;
     use serde_json::{Value, json};
 
     fn index(messages: Value) -> RequestIndex {
@@ -125,7 +129,8 @@ mod tests {
 
     fn newest(index: &RequestIndex) -> CacheWindow {
         let skeleton = index.skeleton();
-        CacheWindow::of(index, skeleton.newest_user_link().unwrap())
+        let history = History::new(index, &skeleton, Beginning::default());
+        CacheWindow::of(&history, skeleton.newest_user_link().unwrap())
     }
 
     fn text(text: &str) -> Value {
@@ -156,7 +161,8 @@ mod tests {
             {"role": "user", "content": [marked("and now that")]},
         ]));
         let skeleton = index.skeleton();
-        let window = CacheWindow::of(&index, &skeleton.links()[0]);
+        let history = History::new(&index, &skeleton, Beginning::default());
+        let window = CacheWindow::of(&history, &skeleton.links()[0]);
         (index, window)
     }
 
@@ -176,6 +182,35 @@ mod tests {
         assert!(
             !newest(&later(19).0).is_block_cached(),
             "still after the breakpoint"
+        );
+    }
+
+    #[test]
+    fn after_a_cut_the_blocks_are_counted_as_they_are_sent() {
+        let index = index(json!([
+            {"role": "user", "content": [text("<system-reminder>x</system-reminder>"), text("do it")]},
+            {"role": "system", "content": "agents"},
+            {"role": "assistant", "content": [text("1"), text("2"), text("3")]},
+            {"role": "user", "content": "go on"},
+            {"role": "assistant", "content": [text("4")]},
+            {"role": "user", "content": [marked("and now that")]},
+        ]));
+        let skeleton = index.skeleton();
+        let of = |beginning| {
+            let history = History::new(&index, &skeleton, beginning);
+            CacheWindow::of(&history, history.newest_user_link().unwrap())
+        };
+        let whole = of(Beginning::default());
+        assert_eq!(
+            (whole.anchor, whole.breakpoint, whole.previous_turn_end),
+            (8, Some(8), Some(6))
+        );
+        let fourth = skeleton.links().iter().find(|link| link.message == 4).unwrap();
+        // The reminder, the summary, the system message, the answer.
+        let cut = of(Beginning::cut_before(&index, &skeleton, fourth).unwrap());
+        assert_eq!(
+            (cut.anchor, cut.breakpoint, cut.previous_turn_end),
+            (4, Some(4), Some(1))
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::lineage_state::history_key;
 use super::{Counters, LedgerBackend};
-use grov_domain::{Lineage, LineageTip};
+use grov_domain::{CutNote, Lineage, LineageTip};
 use grov_wire::Key128;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,10 @@ pub(super) enum LedgerUpdate {
     Withdrawn(Lineage, Key128),
     /// Edits of a lineage are disabled.
     EditsDisabled(Lineage),
+    /// Something happened to the cut at a place.
+    Cut(Lineage, Key128, CutNote),
+    /// The results of these tool calls were not replaced.
+    NotTrimmed(Lineage, Vec<String>),
 }
 
 impl LedgerUpdate {
@@ -42,7 +46,7 @@ impl LedgerUpdate {
 #[derive(Clone, Debug)]
 pub(super) struct LedgerWriter {
     tips: mpsc::Sender<LedgerUpdate>,
-    /// Unbounded, because there is at most one for each added text.
+    /// Unbounded, because there is at most one for each added text and a few for each cut.
     reliable: mpsc::UnboundedSender<LedgerUpdate>,
     counters: Arc<Counters>,
 }
@@ -138,7 +142,7 @@ impl LedgerWriterTask {
                 .iter()
                 .map_while(|update| match update {
                     LedgerUpdate::Tip(tip) => Some(tip.clone()),
-                    LedgerUpdate::Withdrawn(..) | LedgerUpdate::EditsDisabled(_) => None,
+                    _ => None,
                 })
                 .collect();
             let written = match rest.first() {
@@ -148,6 +152,14 @@ impl LedgerWriterTask {
                 }
                 Some(LedgerUpdate::EditsDisabled(lineage)) => {
                     result = self.store.disable_edits(lineage).await;
+                    1
+                }
+                Some(LedgerUpdate::Cut(lineage, key, note)) => {
+                    result = self.store.note_cut(lineage, history_key(*key), *note).await;
+                    1
+                }
+                Some(LedgerUpdate::NotTrimmed(lineage, calls)) => {
+                    result = self.store.remove_trims(lineage, calls).await;
                     1
                 }
                 _ => {

@@ -1,11 +1,15 @@
 //! The policy that repeats earlier texts and adds new ones.
 
+use super::cache_use::{CacheUse, CachedConversation};
 use super::cache_window::CacheWindow;
+use super::clearing::{ClearSettings, ContextClearing};
+use super::history::{Beginning, History};
 use super::late::SourcedText;
 use super::ledger_writer::{LedgerUpdate, LedgerWriter, LedgerWriterTask};
 use super::lineage_state::{CachedPrefix, Decision, PointState, history_key};
 use super::shared::{MAX_LINEAGES, Shared, Timeouts, model};
 use super::slot::{Loading, Slot};
+use super::trimming;
 use super::{ContextSource, Counters, InjectionPoint, LedgerBackend, ToolResult};
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
@@ -14,7 +18,7 @@ use crate::session_cache::SessionCache;
 use crate::store_watcher::StoreWatcher;
 use async_trait::async_trait;
 use grov_domain::{
-    ClientDialect, ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest,
+    ClientDialect, CutNote, ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest,
 };
 use grov_proxy_core::MessagesRequest;
 use grov_proxy_core::RequestPolicy;
@@ -23,11 +27,21 @@ use scopeguard::ScopeGuard;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
+use time::OffsetDateTime;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// Decisions that may wait to start.
 const MAX_JOBS: usize = 256;
+
+/// Which parts of histories are left out. What was left out once stays out, whatever the settings are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextEdits {
+    /// Apply the cuts that [`ContextClearing`] decides.
+    pub clear: bool,
+    /// Replace results of tools whose content is repeated later, when the prompt cache is cold.
+    pub trim: bool,
+}
 
 /// The request policy of the ledger: repeats earlier texts and asks sources for new ones.
 pub struct Injection {
@@ -43,13 +57,19 @@ pub struct InjectionWorker {
 }
 
 /// A decision in progress.
-type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(super) type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The state of a request between the calls of the policy.
 #[derive(Clone)]
-struct Prepared {
-    slot: Arc<Slot>,
-    lineage: Lineage,
+pub(super) struct Prepared {
+    pub(super) slot: Arc<Slot>,
+    pub(super) lineage: Lineage,
+    /// When the request arrived.
+    arrived: Instant,
+    /// How the history begins as it is sent.
+    pub(super) beginning: Beginning,
+    /// The cut that this request makes for the first time.
+    pub(super) started_cut: Option<Key128>,
     /// Whether the replay includes the decision for the newest injection point.
     newest_is_replayed: bool,
     /// Injection points whose blocks this request adds to the prompt cache, if it is accepted.
@@ -61,6 +81,13 @@ struct Prepared {
 }
 
 impl Prepared {
+    /// Records that the prompt cache of this conversation was in use until `at`.
+    pub(super) fn note_cache_use(&self, shared: &Shared, request: &MessagesRequest, at: OffsetDateTime) {
+        if let Some(conversation) = conversation(request) {
+            shared.cache_use.used(conversation, at);
+        }
+    }
+
     /// Returns the tip of the lineage at this request.
     fn tip(
         &self,
@@ -85,12 +112,36 @@ impl Injection {
         store: Arc<dyn LedgerBackend>,
         sources: Vec<Arc<dyn ContextSource>>,
     ) -> (Self, InjectionWorker) {
-        Self::with_timeouts(Timeouts::default(), store, sources)
+        Self::create(Timeouts::default(), ContextEdits::default(), store, sources)
+    }
+
+    /// Creates a policy that also leaves out parts of histories.
+    pub fn with_context_edits(
+        edits: ContextEdits,
+        store: Arc<dyn LedgerBackend>,
+        sources: Vec<Arc<dyn ContextSource>>,
+    ) -> (Self, InjectionWorker) {
+        Self::create(Timeouts::default(), edits, store, sources)
+    }
+
+    /// Returns the observer that decides when the context of a conversation is cleared.
+    pub fn clearing(&self, settings: ClearSettings) -> ContextClearing {
+        ContextClearing::new(Arc::clone(&self.shared), self.jobs.clone(), settings)
     }
 
     /// Creates a policy with other timeouts.
+    #[cfg(test)]
     pub(crate) fn with_timeouts(
         timeouts: Timeouts,
+        store: Arc<dyn LedgerBackend>,
+        sources: Vec<Arc<dyn ContextSource>>,
+    ) -> (Self, InjectionWorker) {
+        Self::create(timeouts, ContextEdits::default(), store, sources)
+    }
+
+    fn create(
+        timeouts: Timeouts,
+        edits: ContextEdits,
         store: Arc<dyn LedgerBackend>,
         sources: Vec<Arc<dyn ContextSource>>,
     ) -> (Self, InjectionWorker) {
@@ -101,6 +152,8 @@ impl Injection {
             timeouts,
             store,
             sources,
+            edits,
+            cache_use: CacheUse::default(),
             writer,
             counters,
             projects: ProjectLocator::default(),
@@ -163,6 +216,8 @@ impl RequestPolicy for Injection {
         if !identity.session_is_named || !shares_history(identity.kind) {
             return;
         }
+        let arrived = Instant::now();
+        self.shared.cache_use.arrived(request.received_at());
         let lineage = identity.lineage();
         let slot = self.shared.slot(&lineage);
         self.shared.locate(&slot, request).await;
@@ -170,6 +225,9 @@ impl RequestPolicy for Injection {
             request.extensions().insert(Prepared {
                 slot: Arc::clone(&slot),
                 lineage,
+                arrived,
+                beginning: Beginning::default(),
+                started_cut: None,
                 newest_is_replayed: false,
                 caches: Vec::new(),
                 prefix: None,
@@ -185,8 +243,18 @@ impl RequestPolicy for Injection {
         let (Some(index), Some(skeleton)) = (request.index(), request.skeleton()) else {
             return Vec::new();
         };
-        let replay = prepared.slot.state().replay(index, skeleton);
+        let may_start_cut = self.shared.edits.clear
+            && Identity::of(request).kind == ExchangeKind::Main
+            && !self.is_switched_off(&prepared);
+        let replay = prepared.slot.state().replay(index, skeleton, may_start_cut);
         let counters = &self.shared.counters;
+        if let Some(key) = replay.started_cut {
+            counters.cleared.increment();
+            tracing::info!(session = %prepared.lineage.session, "the context is cleared");
+            let note = CutNote::Applied(request.received_at());
+            let update = LedgerUpdate::Cut(prepared.lineage.clone(), key, note);
+            self.shared.writer.queue(update);
+        }
         for key in replay.withdrawn {
             counters.withdrawn.increment();
             self.shared
@@ -195,6 +263,7 @@ impl RequestPolicy for Injection {
         }
         counters.repeated.add(replay.edits.len());
         prepared.newest_is_replayed = replay.newest_is_decided;
+        (prepared.beginning, prepared.started_cut) = (replay.beginning, replay.started_cut);
         (prepared.caches, prepared.prefix) = (replay.caches, replay.prefix);
         request.extensions().insert(prepared);
         replay.edits
@@ -204,6 +273,69 @@ impl RequestPolicy for Injection {
         let Some(prepared) = prepared(request) else {
             return Vec::new();
         };
+        let (mut edits, trims) = tokio::join!(
+            self.propose_text(request, &prepared),
+            trimming::propose(&self.shared, request, &prepared)
+        );
+        edits.extend(trims);
+        edits
+    }
+
+    fn edits_discarded(&self, request: &MessagesRequest) {
+        let Some(prepared) = prepared(request) else {
+            return;
+        };
+        if let Some(key) = prepared.added_here {
+            prepared.slot.state().withdraw(key);
+            for source in &self.shared.sources {
+                source.withdrawn(&prepared.lineage);
+            }
+            self.shared
+                .writer
+                .queue(LedgerUpdate::Withdrawn(prepared.lineage, key));
+        }
+    }
+
+    fn accepted(&self, request: &MessagesRequest) {
+        if let Some(prepared) = prepared(request) {
+            prepared
+                .slot
+                .state()
+                .mark_cached(&prepared.caches, prepared.prefix, prepared.beginning);
+            prepared.note_cache_use(
+                &self.shared,
+                request,
+                request.received_at() + prepared.arrived.elapsed(),
+            );
+        }
+    }
+
+    fn edits_rejected(&self, request: &MessagesRequest) {
+        let Some(prepared) = prepared(request) else {
+            return;
+        };
+        prepared.slot.state().disable_edits();
+        if prepared.added_here.is_some() {
+            // The original was sent instead.
+            for source in &self.shared.sources {
+                source.withdrawn(&prepared.lineage);
+            }
+        }
+        self.shared
+            .writer
+            .queue(LedgerUpdate::EditsDisabled(prepared.lineage));
+    }
+}
+
+impl Injection {
+    /// Returns whether new edits are switched off for this conversation.
+    fn is_switched_off(&self, prepared: &Prepared) -> bool {
+        let (session, project) = (&prepared.lineage.session, prepared.slot.project_path());
+        self.shared.watcher.is_switched_off(session, &project)
+    }
+
+    /// Returns the new text for a request.
+    async fn propose_text(&self, request: &MessagesRequest, prepared: &Prepared) -> Vec<Edit> {
         let kind = Identity::of(request).kind;
         let (Some(index), Some(skeleton)) = (request.index(), request.skeleton()) else {
             return Vec::new();
@@ -211,7 +343,7 @@ impl RequestPolicy for Injection {
         let newest = skeleton.newest_user_link();
         let outcome = match newest {
             Some(link) if kind == ExchangeKind::Main && !prepared.newest_is_replayed => {
-                self.start_decision(request, index, link, &prepared)
+                self.start_decision(request, index, link, prepared)
             }
             _ => PointStatus::Decided(None),
         };
@@ -235,57 +367,18 @@ impl RequestPolicy for Injection {
             PointStatus::Skipped => (None, false),
             PointStatus::Decided(decision) => (decision, false),
             PointStatus::Pending(receiver) => {
-                (self.wait_for_decision(receiver, link.key, &prepared).await, true)
+                (self.wait_for_decision(receiver, link.key, prepared).await, true)
             }
         };
         let Some(block) = decision else {
             return Vec::new();
         };
-        slot.state().mark_sent(index, link);
+        let history = History::new(index, skeleton, prepared.beginning);
+        slot.state().mark_sent(&history, link);
         if is_new && let Some(prepared) = request.extensions().get_mut::<Prepared>() {
             prepared.added_here = Some(link.key);
         }
         vec![Edit::insert(link.insertion_point(), block)]
-    }
-
-    fn edits_discarded(&self, request: &MessagesRequest) {
-        let Some(prepared) = prepared(request) else {
-            return;
-        };
-        if let Some(key) = prepared.added_here {
-            prepared.slot.state().withdraw(key);
-            for source in &self.shared.sources {
-                source.withdrawn(&prepared.lineage);
-            }
-            self.shared
-                .writer
-                .queue(LedgerUpdate::Withdrawn(prepared.lineage, key));
-        }
-    }
-
-    fn accepted(&self, request: &MessagesRequest) {
-        if let Some(prepared) = prepared(request) {
-            prepared
-                .slot
-                .state()
-                .mark_cached(&prepared.caches, prepared.prefix);
-        }
-    }
-
-    fn edits_rejected(&self, request: &MessagesRequest) {
-        let Some(prepared) = prepared(request) else {
-            return;
-        };
-        prepared.slot.state().disable_edits();
-        if prepared.added_here.is_some() {
-            // The original was sent instead.
-            for source in &self.shared.sources {
-                source.withdrawn(&prepared.lineage);
-            }
-        }
-        self.shared
-            .writer
-            .queue(LedgerUpdate::EditsDisabled(prepared.lineage));
     }
 }
 
@@ -434,6 +527,7 @@ impl Injection {
             return None;
         }
         let skeleton = request.skeleton()?;
+        let history = History::new(index, skeleton, prepared.beginning);
         let point = InjectionPoint {
             lineage: prepared.lineage.clone(),
             location,
@@ -441,11 +535,11 @@ impl Injection {
             answered: answered(index),
             begins: prompts::begins(index),
             body: request.body().clone(),
-            quoted: prepared.slot.state().quoted_in(skeleton),
+            quoted: prepared.slot.state().quoted_in(&history),
             deadline: Instant::now() + self.shared.timeouts.text,
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&point));
-        if !CacheWindow::of(index, link).has_room() {
+        if !CacheWindow::of(&history, link).has_room() {
             return None;
         }
         let late = prepared.slot.state().late_texts().take(skeleton);
@@ -453,8 +547,16 @@ impl Injection {
     }
 }
 
-fn prepared(request: &MessagesRequest) -> Option<Prepared> {
+pub(super) fn prepared(request: &MessagesRequest) -> Option<Prepared> {
     request.extensions().get::<Prepared>().cloned()
+}
+
+/// Returns the conversation whose prompt cache a request uses, or `None` without a history.
+pub(super) fn conversation(request: &MessagesRequest) -> Option<CachedConversation> {
+    Some(CachedConversation {
+        first_part: request.skeleton()?.links().first()?.key,
+        model: request.index().map(model)?,
+    })
 }
 
 /// Returns whether requests of this kind contain the history of a lineage.

@@ -1,8 +1,10 @@
 //! State shared by all requests: lineages, the store, the switches.
 
+use super::cache_use::CacheUse;
 use super::late::{SourcedText, ask_again};
 use super::ledger_writer::{LedgerUpdate, LedgerWriter};
 use super::lineage_state::{Decision, history_key};
+use super::policy::ContextEdits;
 use super::slot::{Loading, Slot};
 use super::{ContextSource, Counters, InjectionPoint, LedgerBackend};
 use crate::project_locator::ProjectLocator;
@@ -11,13 +13,15 @@ use crate::store_watcher::StoreWatcher;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use grov_domain::{
-    Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, Redacted, StoreError, SystemClock, TaskId,
+    Clock, LedgerEntry, LedgerLineage, Lineage, LineageCuts, NewLineage, Redacted, StoreError, SystemClock,
+    TaskId,
 };
 use grov_proxy_core::MessagesRequest;
 use grov_wire::{Key128, RequestIndex};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use time::OffsetDateTime;
 use tokio::sync::watch;
 
 /// How long a request waits.
@@ -52,6 +56,8 @@ pub(super) struct Shared {
     pub(super) timeouts: Timeouts,
     pub(super) store: Arc<dyn LedgerBackend>,
     pub(super) sources: Vec<Arc<dyn ContextSource>>,
+    pub(super) edits: ContextEdits,
+    pub(super) cache_use: CacheUse,
     pub(super) writer: LedgerWriter,
     pub(super) counters: Arc<Counters>,
     pub(super) projects: ProjectLocator,
@@ -97,8 +103,10 @@ impl Shared {
             slot.loading.send_replace(outcome);
         });
         match self.load_or_adopt(slot, new).await {
-            Ok(Some(stored)) => {
-                slot.state().load(stored);
+            Ok(Some((stored, cuts))) => {
+                let mut state = slot.state();
+                state.load(stored);
+                state.load_cuts(cuts);
                 *outcome = Loading::Done;
             }
             // The next request tries again.
@@ -116,21 +124,25 @@ impl Shared {
         &self,
         slot: &Slot,
         new: &NewLineage,
-    ) -> Result<Option<LedgerLineage>, StoreError> {
+    ) -> Result<Option<(LedgerLineage, LineageCuts)>, StoreError> {
         self.watcher.load().await?;
+        self.cache_use.load(&*self.store).await?;
         if let Some(stored) = self.store.lineage(&new.lineage).await? {
-            return Ok(Some(stored));
+            let cuts = self.store.cuts(&new.lineage).await?;
+            return Ok(Some((stored, cuts)));
         }
         if new.history.len() <= 1 {
             // A conversation that begins continues nothing. It is stored with its first text, so that a busy database
             // does not delay its first request.
             slot.is_unstored.store(true, Ordering::Relaxed);
-            return Ok(Some(LedgerLineage::default()));
+            return Ok(Some(Default::default()));
         }
         if new.project_path.is_empty() && slot.lookups.load(Ordering::Relaxed) < MAX_LOOKUPS {
             return Ok(None);
         }
-        self.store.adopt(new).await.map(Some)
+        let adopted = self.store.adopt(new).await?;
+        let cuts = self.store.cuts(&new.lineage).await?;
+        Ok(Some((adopted, cuts)))
     }
 
     pub(super) fn new_lineage(
@@ -305,19 +317,30 @@ impl Shared {
         point: &InjectionPoint,
         entry: &LedgerEntry<Redacted>,
     ) -> Result<bool, StoreError> {
+        self.ensure_stored(slot, &point.lineage, entry.decided_at).await?;
+        self.store.decide(&point.lineage, entry, point.deadline).await
+    }
+
+    /// Stores a lineage that is not stored yet.
+    pub(super) async fn ensure_stored(
+        &self,
+        slot: &Slot,
+        lineage: &Lineage,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
         if slot.is_unstored.load(Ordering::Relaxed) {
             let new = NewLineage {
-                lineage: point.lineage.clone(),
+                lineage: lineage.clone(),
                 project_path: slot.project_path(),
                 // Stored with the request's tip.
                 model: String::new(),
                 history: Vec::new(),
-                at: entry.decided_at,
+                at,
             };
             self.store.adopt(&new).await?;
             slot.is_unstored.store(false, Ordering::Relaxed);
         }
-        self.store.decide(&point.lineage, entry, point.deadline).await
+        Ok(())
     }
 
     /// Applies changes of other processes: switches and forgotten memories.

@@ -756,7 +756,7 @@ async fn with_an_unreadable_store_requests_go_out_unchanged() {
     policy.prepare(&request).await;
     assert!(policy.replay(&request).is_empty());
     assert!(policy.propose(&request).await.is_empty());
-    assert_eq!(policy.counters().all()[7], ("not_loaded", 1));
+    assert!(policy.counters().all().contains(&("not_loaded", 1)));
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Session {
     /// inactive task ends at once.
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Event>) {
         while let Ok(Some(event)) = tokio::time::timeout(SESSION_TIMEOUT, mailbox.recv()).await {
-            let is_active = matches!(event, Event::Recorded(_)) || self.turn.is_some();
+            let is_active = matches!(event, Event::Recorded(_) | Event::Cleared) || self.turn.is_some();
             self.handle(event).await;
             if !is_active && self.endings.is_empty() {
                 break;
@@ -124,6 +124,7 @@ impl Session {
         let result = match event {
             Event::Recorded(exchange) => self.on_exchange(&exchange).await,
             Event::Idle(task) => self.abandon(&task).await,
+            Event::Cleared => self.save_at_threshold().await,
         };
         if let Err(error) = result {
             tracing::error!(session = %self.id, %error, "cannot handle an event of this session; its records stay in their task");

@@ -1,4 +1,5 @@
 mod abandoned;
+mod cleared;
 mod disturbed;
 mod remembered;
 mod verdicts;

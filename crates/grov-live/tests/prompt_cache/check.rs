@@ -1,6 +1,7 @@
 //! The invariants of each request, and counts over all requests.
 
 use crate::daemon::{Daemon, Fault, Talker};
+use crate::reference::{LeftOut, Started, Sticky};
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_OPENING, SideRequest};
 use grov_live::Identity;
@@ -13,6 +14,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
+
+/// A value, or the description of a violation.
+pub(crate) type Problem<T> = Result<T, String>;
 
 /// Counts over one or many histories.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +40,14 @@ pub(crate) struct Tally {
     /// Requests that read from the cache.
     pub(crate) hits: usize,
     pub(crate) restarts: usize,
+    /// Contexts cleared.
+    pub(crate) cleared: usize,
+    /// Requests with a cut that was made before.
+    pub(crate) cut_again: usize,
+    /// Cuts that were adopted from another session's history.
+    pub(crate) cuts_adopted: usize,
+    /// Results replaced for the first time.
+    pub(crate) trimmed: usize,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -52,6 +64,10 @@ impl std::ops::AddAssign for Tally {
         self.out_of_sight += other.out_of_sight;
         self.hits += other.hits;
         self.restarts += other.restarts;
+        self.cleared += other.cleared;
+        self.cut_again += other.cut_again;
+        self.cuts_adopted += other.cuts_adopted;
+        self.trimmed += other.trimmed;
     }
 }
 
@@ -97,6 +113,8 @@ struct Known {
     arrived_with: Option<HashSet<Key128>>,
     /// The lineages that share a cache with it. Set at its first request.
     household: Option<usize>,
+    /// What was left out of it.
+    sticky: Sticky,
 }
 
 /// Checks requests one after the other.
@@ -108,8 +126,10 @@ pub(crate) struct Judge {
     sayings: HashMap<String, Saying>,
     /// Histories that end with an answer: the families that they were seen in, and the cache that contains them.
     tips: HashMap<Key128, HashMap<usize, usize>>,
-    /// The number of the client's blocks in the cache, by household and history up to the last breakpoint.
-    left: HashMap<(usize, Key128), usize>,
+    /// The number of the client's blocks in the cache, by household, cut, and history up to the last breakpoint.
+    left: HashMap<(usize, Option<Key128>, Key128), usize>,
+    /// The cuts in all histories.
+    cuts: HashMap<Key128, Bytes>,
     pub(crate) tally: Tally,
 }
 
@@ -121,6 +141,9 @@ struct Edited<'a> {
     chunks: Chunks,
     bytes: Vec<u8>,
     edits: &'a [Edit],
+    left_out: LeftOut,
+    /// The client's body without what is left out.
+    reference: Vec<u8>,
 }
 
 /// A cache that also stores short prefixes, so that small bodies use it.
@@ -154,6 +177,7 @@ impl Judge {
             sayings: HashMap::new(),
             tips: HashMap::new(),
             left: HashMap::new(),
+            cuts: HashMap::new(),
             tally: Tally::default(),
         }
     }
@@ -166,12 +190,15 @@ impl Judge {
         daemon: &Daemon,
         fault: Fault,
     ) -> Result<(), String> {
-        let request = as_received(sent);
+        let request = Arc::new(as_received(sent));
         let lineage = Identity::of(&request).lineage();
         let known = self.lineages.entry(lineage.clone()).or_default();
         let is_repeated = !known.bodies.insert(sent.body.clone());
         let edits = daemon.edits(&request, is_repeated, sent.began, fault).await;
         let outcome = self.examine(sent, &request, &lineage, &edits);
+        if sent.began {
+            daemon.answered(&request, &edits);
+        }
         outcome.map_err(|problem| {
             let operation = self.operations.get(sent.operation);
             let mut text = format!(
@@ -216,6 +243,7 @@ impl Judge {
         let index = request.index().ok_or("the client's body has no index")?;
         let skeleton = request.skeleton().ok_or("the client's body has no skeleton")?;
         let chunks = Splice::apply(index, edits).map_err(|error| format!("the edits do not fit: {error}"))?;
+        let left_out = LeftOut::of(edits, index, skeleton)?;
         let edited = Edited {
             request,
             index,
@@ -223,7 +251,10 @@ impl Judge {
             bytes: joined(&chunks),
             chunks,
             edits,
+            reference: left_out.apply(request.body())?,
+            left_out,
         };
+        self.check_left_out(sent, lineage, &edited)?;
         edited.check_tiling()?;
         edited.check_rendering()?;
         self.check_places(sent, lineage, &edited)?;
@@ -257,9 +288,10 @@ impl Judge {
             .audits
             .entry(household)
             .or_insert_with(|| CacheAudit::starting_with(eager_cache()));
-        let compared = observe(audit, sent, &edited.bytes)?;
+        let compared = observe(audit, sent, &edited.reference, &edited.bytes)?;
+        let cut = edited.left_out.cut.as_ref().map(|(_, key, _)| *key);
         let links = edited.skeleton.links().iter();
-        let left = links.filter_map(|link| self.left.get(&(household, link.key)));
+        let left = links.filter_map(|link| self.left.get(&(household, cut, link.key)));
         let before = left.max().copied().unwrap_or(0);
         let known = self.lineages.entry(lineage.clone()).or_default();
         let refused_unseen = known.refused_unseen;
@@ -268,7 +300,7 @@ impl Judge {
             known.refused_unseen &= known.refused;
         }
         if let Some((cached, after)) = edited.cached_history().filter(|_| sent.began) {
-            self.left.insert((household, cached), compared.left_as_sent);
+            self.left.insert((household, cut, cached), compared.left_as_sent);
             self.lineages.entry(lineage.clone()).or_default().prefix = Some((cached, after));
         }
         if !compared.caused_a_miss() {
@@ -280,6 +312,45 @@ impl Judge {
             return Ok(compared);
         }
         Err(format!("a miss was caused: {compared:?}, cached before {before}"))
+    }
+
+    /// Checks that what was left out stays out, and that something is left out for the first time only when it may be: a
+    /// beginning by a main request, results by a main request that could not read them from the cache.
+    fn check_left_out(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Problem<()> {
+        let left_out = &edited.left_out;
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let is_new_lineage = known.bodies.len() == 1;
+        let Started { cut, trims } = known.sticky.check(left_out, edited.index, edited.skeleton)?;
+        let is_main = sent.purpose == Purpose::Step && sent.agent.is_none();
+        match &left_out.cut {
+            Some((_, key, block)) if cut => match self.cuts.get(key) {
+                Some(known) if known == block && is_new_lineage => self.tally.cuts_adopted += 1,
+                _ if is_main => {
+                    self.tally.cleared += 1;
+                    self.cuts.insert(*key, block.clone());
+                }
+                _ => return Err("a context was cleared by a side request or a subagent".to_owned()),
+            },
+            Some(_) => self.tally.cut_again += 1,
+            None => {}
+        }
+        if trims.is_empty() || is_new_lineage {
+            return Ok(());
+        }
+        if !is_main {
+            return Err("results were replaced by a side request or a subagent".to_owned());
+        }
+        self.tally.trimmed += trims.len();
+        let household = self.household(sent, lineage, edited.skeleton);
+        let mut before = left_out.clone();
+        before.trims.retain(|id, _| !trims.contains(id));
+        let before = before.apply(edited.request.body())?;
+        let audit = self.audits.get(&household);
+        match audit.map(|audit| audit.reads_messages(&before, sent.at)) {
+            Some(Ok(true)) => Err(format!("{trims:?} were replaced while the cache was warm")),
+            Some(Err(error)) => Err(error.to_string()),
+            Some(Ok(false)) | None => Ok(()),
+        }
     }
 
     /// Returns the group of lineages that share a cache. A lineage whose history was never seen up to an answer, or was
@@ -370,7 +441,7 @@ impl Judge {
     fn check_places(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<(), String> {
         let places = edited.own_places()?;
         let known = self.lineages.entry(lineage.clone()).or_default();
-        let history: HashSet<Key128> = edited.skeleton.links().iter().map(|link| link.key).collect();
+        let history: HashSet<Key128> = edited.links().iter().map(|link| link.key).collect();
         let is_side = matches!(sent.purpose, Purpose::Title | Purpose::WebSearch);
         if !is_side && known.arrived_with.is_none() {
             let is_new = edited.skeleton.tip_at_last_assistant().is_none();
@@ -427,10 +498,15 @@ impl Judge {
     }
 }
 
-fn observe(audit: &mut CacheAudit, sent: &Sent, arrived: &[u8]) -> Result<Comparison, String> {
+fn observe(
+    audit: &mut CacheAudit,
+    sent: &Sent,
+    reference: &[u8],
+    arrived: &[u8],
+) -> Result<Comparison, String> {
     let compared = match sent.began {
-        true => audit.observe(&sent.body, arrived, sent.at),
-        false => audit.observe_refused(&sent.body, arrived, sent.at),
+        true => audit.observe(reference, arrived, sent.at),
+        false => audit.observe_refused(reference, arrived, sent.at),
     };
     compared.map_err(|error| error.to_string())
 }
@@ -457,9 +533,16 @@ fn check_identity(sent: &Sent, request: &MessagesRequest) -> Result<(), String> 
 }
 
 impl Edited<'_> {
-    /// Checks that the body contains all of the client's bytes in order, and besides them only added blocks and the
-    /// brackets of strings that became arrays.
+    /// Returns the parts of the history that are sent.
+    fn links(&self) -> &[grov_wire::Link] {
+        let first = self.left_out.cut.as_ref().map_or(0, |(message, ..)| *message);
+        self.skeleton.links_from(first)
+    }
+
+    /// Checks that the body contains the client's bytes in order, all of them unless something is left out, and besides them
+    /// only added blocks and the brackets around them.
     fn check_tiling(&self) -> Result<(), String> {
+        let is_whole = self.left_out == LeftOut::default();
         let original = self.request.body();
         let start = original.as_ptr() as usize;
         let mut taken = 0;
@@ -467,13 +550,15 @@ impl Edited<'_> {
         for piece in self.chunks.iter() {
             let at = (piece.as_ptr() as usize).checked_sub(start);
             match at.filter(|at| at + piece.len() <= original.len()) {
-                Some(at) if at == taken => taken += piece.len(),
+                Some(at) if at == taken || at > taken && !is_whole => taken = at + piece.len(),
                 Some(at) => return Err(format!("byte {at} of the client's body follows byte {taken}")),
                 None => match piece.as_ref() {
                     b"," => {}
                     br#"[{"type":"text","text":"# => opened += 1,
                     b"}" => {}
                     b"]" => opened -= 1,
+                    br#"{"role":"user","content":["# | b"]}" if !is_whole => {}
+                    other if !is_whole && self.left_out.trims.values().any(|line| line == other) => {}
                     other if is_own(other) && self.is_of_an_edit(other) => {}
                     other => return Err(format!("{} was put in", String::from_utf8_lossy(other))),
                 },
@@ -494,7 +579,7 @@ impl Edited<'_> {
 
     /// Checks that the prompt without the added blocks equals the client's, and that the API accepts the request.
     fn check_rendering(&self) -> Result<(), String> {
-        let sent = request::MessagesRequest::parse(self.request.body()).map_err(|error| error.to_string())?;
+        let mut sent = request::MessagesRequest::parse(&self.reference).map_err(|error| error.to_string())?;
         let mut arrived = request::MessagesRequest::parse(&self.bytes).map_err(|error| error.to_string())?;
         if let Some(refusal) = arrived.refusal() {
             return Err(format!("the API refuses it: {refusal}"));
@@ -502,7 +587,7 @@ impl Edited<'_> {
         if arrived.stream != sent.stream {
             return Err("`stream` changed".to_owned());
         }
-        for message in &mut arrived.messages {
+        for message in arrived.messages.iter_mut().chain(&mut sent.messages) {
             message.blocks.retain(|block| {
                 !block
                     .get_str("text")
@@ -521,8 +606,19 @@ impl Edited<'_> {
         let arrived =
             RequestIndex::parse(&Bytes::from(self.bytes.clone())).map_err(|error| error.to_string())?;
         let mut places = HashMap::new();
-        let mut blocks_before = 0;
-        for message in arrived.messages() {
+        let first = self.left_out.cut.as_ref().map_or(0, |(message, ..)| *message);
+        let opening = match first {
+            0 => 0,
+            _ => 1 + usize::from(self.index.opening_system().is_some()),
+        };
+        let mut blocks_before: usize = self
+            .index
+            .messages()
+            .take(first)
+            .map(|message| width(&message))
+            .sum();
+        for message in arrived.messages().skip(opening) {
+            let number = message.number() - opening + first;
             let mut clients = 0_usize;
             for block in message.blocks() {
                 if !is_own(block.raw().as_bytes()) {
@@ -536,7 +632,7 @@ impl Edited<'_> {
                     .skeleton
                     .links()
                     .iter()
-                    .rfind(|link| link.message == message.number() && link.block.unwrap_or(0) == before);
+                    .rfind(|link| link.message == number && link.block.unwrap_or(0) == before);
                 let link =
                     link.ok_or("something was added after something that is not part of the history")?;
                 let text = block.text().unwrap_or_default().into_owned();

@@ -3,10 +3,14 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use grov_live::{ContextSource, ContextText, Identity, Injection, InjectionPoint, LedgerBackend};
-use grov_proxy_core::{MessagesRequest, RequestPolicy};
+use grov_live::{
+    ClearSettings, ContextClearing, ContextEdits, ContextSource, ContextText, Identity, Injection,
+    InjectionPoint, InputPrices, LedgerBackend, ReadySummary, SummarySource, Window,
+};
+use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, RequestPolicy, TurnObserver};
 use grov_redact::Redactor;
-use grov_wire::Edit;
+use grov_wire::response::{Turn, Usage};
+use grov_wire::{Edit, Splice};
 use http::{HeaderMap, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,6 +41,42 @@ pub(crate) enum Fault {
     TurnsOnly,
     /// A repeated request is sent without the text.
     OnceOnly,
+    /// Suggestions and compactions are sent with the beginning that was left out.
+    Uncut,
+    /// The summary changes.
+    Resummarized,
+}
+
+/// Summaries that are always ready.
+struct Summaries {
+    clear_at: u64,
+    chance: u64,
+    asked: Mutex<u64>,
+}
+
+impl SummarySource for Summaries {
+    fn window(&self, _lineage: &Lineage) -> Option<Window> {
+        Some(Window {
+            tokens: self.clear_at * 10 / 9,
+            clear_at: self.clear_at,
+        })
+    }
+
+    fn prices(&self, _model: &str) -> Option<InputPrices> {
+        None
+    }
+
+    fn ready(&self, _lineage: &Lineage) -> Option<ReadySummary> {
+        let mut asked = self.asked.lock().unwrap();
+        *asked += 1;
+        let is_ready = !xxh3_64(&[self.chance, *asked].map(u64::to_le_bytes).concat()).is_multiple_of(4);
+        let text = format!("{OWN_TEXT_OPENING}>\nsummary {asked}\n{OWN_TEXT_CLOSING}");
+        let text = Redactor::shared().text(&text);
+        let age = [0, 0, 1, 2, 7][(*asked % 5) as usize];
+        is_ready.then_some(ReadySummary { text, age })
+    }
+
+    fn refresh(&self, _lineage: &Lineage) {}
 }
 
 /// A source with new text at some injection points.
@@ -106,15 +146,69 @@ impl ContextSource for Talker {
 /// A running policy.
 pub(crate) struct Daemon {
     policy: Injection,
+    clearing: Option<ContextClearing>,
     work: JoinHandle<()>,
 }
 
+/// What the policy leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Economy {
+    /// The size of a context, in tokens, at which it is cleared.
+    pub(crate) clear_at: u64,
+}
+
 impl Daemon {
-    pub(crate) fn start(store: Arc<dyn LedgerBackend>, talker: Arc<Talker>) -> Self {
-        let (policy, work) = Injection::new(store, vec![talker as Arc<dyn ContextSource>]);
+    pub(crate) fn start(
+        store: Arc<dyn LedgerBackend>,
+        talker: Arc<Talker>,
+        economy: Option<Economy>,
+    ) -> Self {
+        let chance = talker.chance;
+        let edits = ContextEdits {
+            clear: economy.is_some(),
+            trim: economy.is_some(),
+        };
+        let (policy, work) =
+            Injection::with_context_edits(edits, store, vec![talker as Arc<dyn ContextSource>]);
+        let clearing = economy.map(|economy| {
+            policy.clearing(ClearSettings {
+                summaries: Arc::new(Summaries {
+                    clear_at: economy.clear_at,
+                    chance,
+                    asked: Mutex::default(),
+                }),
+                tasks: None,
+            })
+        });
         #[allow(clippy::disallowed_methods, reason = "ends with the daemon, see kill")]
         let work = tokio::spawn(work.run(std::future::pending()));
-        Self { policy, work }
+        Self {
+            policy,
+            clearing,
+            work,
+        }
+    }
+
+    /// Shows the observers a response whose usage counts a token for every four bytes.
+    pub(crate) fn answered(&self, request: &Arc<MessagesRequest>, edits: &[Edit]) {
+        let Some(clearing) = &self.clearing else { return };
+        let Ok(chunks) = Splice::apply(request.index().unwrap(), edits) else {
+            return;
+        };
+        let usage = Usage {
+            cache_read: chunks.len() as u64 / 4,
+            ..Usage::default()
+        };
+        clearing.observe(&ObservedExchange {
+            request: Arc::clone(request),
+            status: 200,
+            turn: Turn {
+                usage,
+                ..Turn::default()
+            },
+            outcome: Outcome::Complete,
+            ended_at: request.received_at(),
+        });
     }
 
     /// Stops it without cleanup, as a crash does. Returns how many late texts it added.
@@ -158,6 +252,15 @@ impl Daemon {
             Fault::Forgetful => replayed.clear(),
             Fault::TurnsOnly if is_side => replayed.clear(),
             Fault::OnceOnly if is_repeated => return Vec::new(),
+            Fault::Uncut if is_side => replayed.retain(|edit| !matches!(edit, Edit::Cut { .. })),
+            Fault::Resummarized => {
+                for edit in &mut replayed {
+                    if let Edit::Cut { bytes, .. } = edit {
+                        let text = String::from_utf8_lossy(bytes).replace("summary", "a summary");
+                        *bytes = Bytes::from(text + if is_repeated { "" } else { " " });
+                    }
+                }
+            }
             Fault::Displaced | Fault::Rephrased => {
                 for edit in &mut replayed {
                     spoil(edit, request, fault);

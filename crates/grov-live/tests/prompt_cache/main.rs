@@ -10,10 +10,11 @@
 mod check;
 mod daemon;
 mod recorded;
+mod reference;
 mod store;
 
 use check::{Judge, Tally};
-use daemon::{Daemon, Fault, Talker};
+use daemon::{Daemon, Economy, Fault, Talker};
 use grov_live::LedgerBackend;
 use grov_sim::history::{Event, Operation, play};
 use grov_store::{OpenOptions, SqliteStore};
@@ -36,6 +37,8 @@ struct World {
     in_loops: bool,
     /// Whether the store rejects most decisions.
     picky: bool,
+    /// What is left out of histories.
+    economy: Option<Economy>,
 }
 
 /// Runs the events. The error describes a violation.
@@ -48,7 +51,7 @@ async fn live(
     let talker = Arc::new(Talker::new(world.chance, world.in_loops));
     let mut store = new_store().await;
     let mut judge = Judge::new(operations, Arc::clone(&talker));
-    let mut daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker));
+    let mut daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker), world.economy);
     for (number, event) in events.iter().enumerate() {
         match event {
             Event::Sent(sent) => judge.judge(number, sent, &daemon, world.fault).await?,
@@ -57,7 +60,7 @@ async fn live(
                 if world.fault == Fault::Amnesia {
                     store = new_store().await;
                 }
-                daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker));
+                daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker), world.economy);
                 judge.restarted();
             }
         }
@@ -116,6 +119,7 @@ fn added_texts_cause_no_cache_miss() {
             chance,
             in_loops,
             picky,
+            economy: None,
         };
         let lived = live_now(&operations, &play(&operations), world);
         lived.map(drop).map_err(TestCaseError::fail)
@@ -128,9 +132,14 @@ fn added_texts_cause_no_cache_miss() {
 /// Returns the violation in the first history in which a fault is detected.
 fn caught(fault: Fault) -> Option<String> {
     (0..60).find_map(|chance| {
+        let is_of_cuts = matches!(fault, Fault::Uncut | Fault::Resummarized);
         let world = World {
             fault,
-            ..sound(chance)
+            ..if is_of_cuts {
+                thrifty(chance)
+            } else {
+                sound(chance)
+            }
         };
         let operations = Operation::random(chance, 50);
         live_now(&operations, &play(&operations), world).err()
@@ -148,6 +157,8 @@ fn faulty_ledgers_are_detected() {
         (Fault::Stranger, "a miss was caused"),
         (Fault::TurnsOnly, "is missing"),
         (Fault::OnceOnly, "is missing"),
+        (Fault::Uncut, "is missing"),
+        (Fault::Resummarized, "changed"),
     ] {
         let problem = caught(fault);
         assert!(
@@ -196,7 +207,56 @@ fn sound(chance: u64) -> World {
         chance,
         in_loops: false,
         picky: false,
+        economy: None,
     }
+}
+
+/// Parameters of a world that clears and trims contexts.
+fn thrifty(chance: u64) -> World {
+    World {
+        economy: Some(Economy {
+            clear_at: 1200 + chance % 5 * 500,
+        }),
+        in_loops: chance.is_multiple_of(3),
+        ..sound(chance)
+    }
+}
+
+/// `GROV_TURNS` sets the number of turns.
+#[test]
+fn clears_and_trims_cause_no_other_miss() {
+    let wanted = std::env::var("GROV_TURNS")
+        .ok()
+        .and_then(|turns| turns.parse().ok());
+    let mut tally = Tally::default();
+    let mut chance = 0;
+    while tally.turns < wanted.unwrap_or(1500) {
+        let world = thrifty(chance);
+        chance += 1;
+        let operations = Operation::random(chance + 1_000_000, 90);
+        let lived = live_now(&operations, &play(&operations), world);
+        tally += lived.unwrap_or_else(|problem| panic!("{problem}\nhistory {chance}: {operations:?}"));
+    }
+    println!(
+        "{chance} histories, {} requests, {} turns, {} restarts: {} contexts cleared, {} requests cut again, {} cuts \
+         taken over, {} results trimmed, 0 other misses caused, 0 requests rejected; {} texts added, {} said again, {} \
+         out of sight",
+        tally.requests,
+        tally.turns,
+        tally.restarts,
+        tally.cleared,
+        tally.cut_again,
+        tally.cuts_adopted,
+        tally.trimmed,
+        tally.added,
+        tally.repeated,
+        tally.out_of_sight
+    );
+    // With fewer, the test would prove little.
+    assert!(
+        tally.cleared > 20 && tally.cut_again > 100 && tally.cuts_adopted > 5 && tally.trimmed > 5,
+        "{tally:?}"
+    );
 }
 
 #[test]

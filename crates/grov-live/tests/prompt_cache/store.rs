@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
-    Redacted, StoreError, SwitchScope, SwitchStore, TaskId,
+    ClearSummary, ClientSessionId, CutNote, CutStore, HistoryCut, HistoryKey, LedgerEntry, LedgerLineage,
+    LedgerStore, LedgerUse, Lineage, LineageCuts, LineageTip, NewLineage, Redacted, StoreError, SwitchScope,
+    SwitchStore, TaskId, TrimmedResult,
 };
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -20,6 +21,7 @@ pub(crate) struct MemoryLedger {
 #[derive(Default)]
 struct Kept {
     lineages: HashMap<Lineage, LedgerLineage>,
+    cuts: HashMap<Lineage, LineageCuts>,
     tips: Vec<LineageTip>,
     asked: usize,
 }
@@ -40,7 +42,7 @@ impl MemoryLedger {
 
 impl Kept {
     /// Returns what a new lineage adopts.
-    fn continued_by(&self, new: &NewLineage) -> LedgerLineage {
+    fn continued_by(&self, new: &NewLineage) -> (LedgerLineage, LineageCuts) {
         let place = |key: HistoryKey| new.history.iter().position(|known| *known == key);
         let known = |lineage: &Lineage| self.lineages.get(lineage).cloned().unwrap_or_default();
         let parent = self
@@ -54,11 +56,14 @@ impl Kept {
                 let decided = entries.iter().filter_map(|entry| place(entry.anchor));
                 (tip.model == new.model, *at, decided.max(), *age)
             });
-        parent.map_or_else(LedgerLineage::default, |(at, _, parent)| {
+        parent.map_or_else(Default::default, |(at, _, parent)| {
             let mut adopted = known(&parent.lineage);
             adopted.tip = new.history.get(at).copied();
             adopted.entries.retain(|entry| place(entry.anchor).is_some());
-            adopted
+            let mut cuts = self.cuts.get(&parent.lineage).cloned().unwrap_or_default();
+            cuts.cuts
+                .retain(|cut| cut.applied_at.is_some() && place(cut.anchor).is_some());
+            (adopted, cuts)
         })
     }
 }
@@ -88,11 +93,12 @@ impl LedgerStore for MemoryLedger {
         if let Some(known) = kept.lineages.get(&new.lineage) {
             return Ok(known.clone());
         }
-        let adopted = match self.stranger {
-            true => LedgerLineage::default(),
+        let (adopted, cuts) = match self.stranger {
+            true => Default::default(),
             false => kept.continued_by(new),
         };
         kept.lineages.insert(new.lineage.clone(), adopted.clone());
+        kept.cuts.insert(new.lineage.clone(), cuts);
         Ok(adopted)
     }
 
@@ -154,6 +160,69 @@ impl LedgerStore for MemoryLedger {
 
     async fn uses(&self, _tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
         Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl CutStore for MemoryLedger {
+    async fn cuts(&self, lineage: &Lineage) -> Result<LineageCuts, StoreError> {
+        Ok(self.kept().cuts.get(lineage).cloned().unwrap_or_default())
+    }
+
+    async fn save_cut(&self, lineage: &Lineage, cut: &HistoryCut<Redacted>) -> Result<bool, StoreError> {
+        let mut kept = self.kept();
+        let cuts = &mut kept.cuts.entry(lineage.clone()).or_default().cuts;
+        let is_new = cuts.iter().all(|known| known.anchor != cut.anchor);
+        if is_new {
+            cuts.push(HistoryCut {
+                anchor: cut.anchor,
+                block: cut.block.clone().into_inner(),
+                decided_at: cut.decided_at,
+                applied_at: cut.applied_at,
+                effect: cut.effect,
+            });
+        }
+        Ok(is_new)
+    }
+
+    async fn note_cut(&self, lineage: &Lineage, anchor: HistoryKey, note: CutNote) -> Result<(), StoreError> {
+        let mut kept = self.kept();
+        let cuts = &mut kept.cuts.entry(lineage.clone()).or_default().cuts;
+        if let (Some(cut), CutNote::Applied(at)) = (cuts.iter_mut().find(|cut| cut.anchor == anchor), note) {
+            cut.applied_at = Some(at);
+        }
+        Ok(())
+    }
+
+    async fn save_trims(
+        &self,
+        lineage: &Lineage,
+        trims: &[TrimmedResult<Redacted>],
+        _until: Instant,
+    ) -> Result<bool, StoreError> {
+        let mut kept = self.kept();
+        let known = &mut kept.cuts.entry(lineage.clone()).or_default().trims;
+        known.extend(trims.iter().map(|trim| TrimmedResult {
+            tool_use_id: trim.tool_use_id.clone(),
+            content: trim.content.clone().into_inner(),
+            decided_at: trim.decided_at,
+        }));
+        Ok(true)
+    }
+
+    async fn remove_trims(&self, lineage: &Lineage, tool_use_ids: &[String]) -> Result<(), StoreError> {
+        let mut kept = self.kept();
+        let known = &mut kept.cuts.entry(lineage.clone()).or_default().trims;
+        known.retain(|trim| !tool_use_ids.contains(&trim.tool_use_id));
+        Ok(())
+    }
+
+    async fn clears(&self, _sessions: &[ClientSessionId]) -> Result<Vec<ClearSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn last_request(&self) -> Result<Option<time::OffsetDateTime>, StoreError> {
+        Ok(self.kept().tips.iter().map(|tip| tip.at).max())
     }
 }
 

@@ -181,9 +181,13 @@ settings! {
     /// Settings of the context window.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ContextSettings context {
+        /// Whether the proxy replaces the beginning of a conversation by a summary when the context window is nearly full
+        clear: bool = "context.clear", Kind::Boolean, "false", ["GROV_CONTEXT_CLEAR"];
         /// Tokens in the context window at which it can be cleared; 90 % of the window if not set
         clear_threshold: Option<u64> = "context.clear_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "",
             ["GROV_CONTEXT_CLEAR_THRESHOLD", "GROV_TOKEN_CLEAR_THRESHOLD", "TOKEN_CLEAR_THRESHOLD"], per project;
+        /// Whether the proxy leaves out results of reads that the conversation repeats, when the prompt cache is cold
+        trim: bool = "context.trim", Kind::Boolean, "false", ["GROV_CONTEXT_TRIM"];
         /// Tokens in the context window at which you are warned, once per session; 80 % of the window if not set
         warning_threshold: Option<u64> = "context.warning_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "",
             ["GROV_CONTEXT_WARNING_THRESHOLD", "GROV_TOKEN_WARNING_THRESHOLD", "TOKEN_WARNING_THRESHOLD"],

@@ -7,7 +7,7 @@ use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
     DriftFilter, Judged, JudgedBy, MemoryEdits, Reasoning, SessionId, SessionState, SessionStatus, StepRow,
-    StoreError, Task, TaskId, TaskTransition, time_before,
+    StoreError, Task, TaskId, TaskTransition, TriggerReason, time_before,
 };
 use grov_memory::screened;
 use grov_project::without_ignored;
@@ -24,20 +24,22 @@ pub(super) enum Saving {
     Closing(Ending),
     /// A turn ended that changed something. The task goes on.
     Unfinished,
+    /// The context was cleared. The task goes on.
+    AtThreshold,
 }
 
 impl Saving {
     fn ending(self) -> Ending {
         match self {
             Self::Closing(ending) => ending,
-            Self::Unfinished => Ending::Abandoned,
+            Self::Unfinished | Self::AtThreshold => Ending::Abandoned,
         }
     }
 
     fn status(self) -> SessionStatus {
         match self {
             Self::Closing(ending) => ending.session_status(),
-            Self::Unfinished => SessionStatus::Active,
+            Self::Unfinished | Self::AtThreshold => SessionStatus::Active,
         }
     }
 }
@@ -98,7 +100,7 @@ impl Session {
                 let question = Redactor::shared().clean(material.reasoning_question(&state, answer));
                 let judged = match saving {
                     // The model is asked once, when the task ends.
-                    Saving::Unfinished => Judged {
+                    Saving::Unfinished | Saving::AtThreshold => Judged {
                         answer: grov_rules::extract_reasoning(&question),
                         by: JudgedBy::Rules,
                     },
@@ -123,7 +125,10 @@ impl Session {
                         before: None,
                         at: self.context.clock.now(),
                     };
-                    let task = material.task(&state, reasoning, context);
+                    let mut task = material.task(&state, reasoning, context);
+                    if saving == Saving::AtThreshold {
+                        task.trigger_reason = Some(TriggerReason::Threshold);
+                    }
                     let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
                     let task = with_file_pins(without_ignored(task, &ignore), location.root.clone()).await;
                     // The store applies the edits as they are then. Applied here, the text that is stored is the one that
@@ -138,6 +143,10 @@ impl Session {
         }
         if !persist(&self.context, transition).await? {
             return Ok(false);
+        }
+        if saving == Saving::AtThreshold && self.has_no_task {
+            // No verdict made it a task yet.
+            return Ok(true);
         }
         self.remember(state.clone());
         let is_complete = saving == Saving::Closing(Ending::Complete);
@@ -206,6 +215,21 @@ impl Session {
             &corrections,
             state.escalation_count,
         ))
+    }
+
+    /// Saves the current task, because the context was cleared. Before the first verdict, that is the row of the first task.
+    pub(in crate::tasks) async fn save_at_threshold(&mut self) -> Result<(), StoreError> {
+        self.load().await?;
+        let id = match &self.current {
+            Some(current) => current.clone(),
+            None if self.has_no_task => self.id.first_task(),
+            None => return Ok(()),
+        };
+        let Some(state) = self.newest_state(&id).await? else {
+            return Ok(());
+        };
+        let location = locate(state.working_directory.as_deref()).await;
+        self.finish(&id, Saving::AtThreshold, location).await
     }
 
     /// Saves an inactive task.
