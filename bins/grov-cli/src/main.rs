@@ -6,6 +6,7 @@
 
 mod arguments;
 mod assembly;
+mod cleared;
 mod client_spending;
 mod commands;
 mod context;

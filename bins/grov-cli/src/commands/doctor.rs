@@ -1,6 +1,7 @@
 //! `grov doctor`: checks the installation, and for each problem says what it means and how to fix it.
 
 mod access;
+mod cleared;
 mod client;
 mod embedding;
 mod home;
@@ -187,6 +188,11 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.extend(client::checks(&client));
     checks.extend(http_hooks::check(&context, &client, &daemon));
     checks.extend(proxy::checks(&context, &client, &daemon));
+    checks.extend(cleared::check(
+        &context,
+        &daemon,
+        proxy::is_used(&context, &client, &daemon),
+    ));
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     checks.extend(routing::checks(&context));

@@ -6,7 +6,9 @@ use crate::format::{ago, count};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line, truncated};
-use grov_domain::{ClientSessionId, Clock, SessionFilter, SessionId, SessionSummary, SystemClock};
+use grov_domain::{
+    ClearSummary, ClientSessionId, Clock, SessionFilter, SessionId, SessionSummary, SystemClock,
+};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -24,7 +26,16 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     port_taken_by: Option<String>,
     judge: JudgeView,
-    sessions: Vec<SessionSummary>,
+    sessions: Vec<SessionView>,
+}
+
+#[derive(Serialize)]
+struct SessionView {
+    #[serde(flatten)]
+    summary: SessionSummary,
+    /// The last clear of the client session's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clear: Option<ClearSummary>,
 }
 
 pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
@@ -33,8 +44,11 @@ pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
         limit: context.terminal.limit(limit, DEFAULT_LIMIT),
         ..SessionFilter::default()
     };
-    let stored =
-        context.read(async |store| Ok((store.sessions(&filter).await?, spent_today(store).await?)))?;
+    let stored = context.read(async |store| {
+        let sessions = store.sessions(&filter).await?;
+        let clears = store.clears(&client_sessions(&sessions)).await?;
+        Ok((with_clears(sessions, &clears), spent_today(store).await?))
+    })?;
     let (sessions, spent) = stored.unwrap_or_default();
     let proxy = daemon_health::query(&context.home);
     let configured = context.settings.proxy();
@@ -50,6 +64,24 @@ pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
         sessions,
     };
     context.answer(answer, text)
+}
+
+fn client_sessions(sessions: &[SessionSummary]) -> Vec<ClientSessionId> {
+    let ids = sessions
+        .iter()
+        .map(|summary| summary.state.client_session_id.clone());
+    ids.collect()
+}
+
+fn with_clears(sessions: Vec<SessionSummary>, clears: &[ClearSummary]) -> Vec<SessionView> {
+    let view = |summary: SessionSummary| {
+        let of_session = |clear: &&ClearSummary| clear.client_session_id == summary.state.client_session_id;
+        SessionView {
+            clear: clears.iter().find(of_session).cloned(),
+            summary,
+        }
+    };
+    sessions.into_iter().map(view).collect()
 }
 
 fn text(answer: &Answer, style: Style) -> String {
@@ -85,9 +117,45 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.sessions.is_empty() {
         text.push_str("no sessions recorded\n");
     } else {
-        text.push_str(&session_table(&answer.sessions).render(style));
+        let summaries: Vec<&SessionSummary> = answer.sessions.iter().map(|view| &view.summary).collect();
+        text.push_str(&session_table(&summaries).render(style));
+        text.push_str(&clears_text(&answer.sessions));
     }
     text
+}
+
+/// One line for each client session whose context was cleared.
+fn clears_text(sessions: &[SessionView]) -> String {
+    let now = SystemClock.now();
+    let mut shown = HashSet::new();
+    let mut text = String::new();
+    for clear in sessions.iter().filter_map(|view| view.clear.as_ref()) {
+        if !shown.insert(&clear.client_session_id) {
+            continue;
+        }
+        let times = match clear.count {
+            1 => "once".to_owned(),
+            count => format!("{count} times"),
+        };
+        let about = if clear.is_measured { "" } else { "about " };
+        text.push_str(&format!(
+            "context of {} cleared {times}, last {}: {} → {about}{} tokens{}\n",
+            clear.client_session_id,
+            ago(clear.last_clear_at, now),
+            count(clear.tokens_before),
+            count(clear.tokens_after),
+            money_text(clear)
+        ));
+    }
+    text
+}
+
+fn money_text(clear: &ClearSummary) -> String {
+    let usd = |micro: u64| format!("{:.2} USD", micro as f64 / 1e6);
+    match (clear.cost_micro_usd, clear.saving_micro_usd) {
+        (Some(cost), Some(saving)) => format!("; cost {}, saves {} in ten requests", usd(cost), usd(saving)),
+        _ => String::new(),
+    }
 }
 
 fn proxy_text(answer: &Answer, style: Style) -> String {
@@ -114,7 +182,7 @@ fn proxy_text(answer: &Answer, style: Style) -> String {
     }
 }
 
-fn session_table(sessions: &[SessionSummary]) -> Table {
+fn session_table(sessions: &[&SessionSummary]) -> Table {
     let mut table = Table::new(
         "SESSION, TASK, STATUS, MODE, PROMPTS#, STEPS#, INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, UPDATED, PROJECT, GOAL, LAST ACTION",
     );
@@ -159,14 +227,14 @@ fn session_table(sessions: &[SessionSummary]) -> Table {
 
 /// The tasks in display order, each with its depth. Client sessions keep the given order; within a session the oldest task is
 /// first, and each task is followed by the tasks that it started. A task whose parent is not listed is a root.
-fn task_tree(tasks: &[SessionSummary]) -> Vec<(&SessionSummary, usize)> {
+fn task_tree<'a>(tasks: &[&'a SessionSummary]) -> Vec<(&'a SessionSummary, usize)> {
     let mut session_order: HashMap<&ClientSessionId, usize> = HashMap::new();
     for (place, task) in tasks.iter().enumerate() {
         session_order
             .entry(&task.state.client_session_id)
             .or_insert(place);
     }
-    let mut sorted: Vec<&SessionSummary> = tasks.iter().collect();
+    let mut sorted: Vec<&SessionSummary> = tasks.to_vec();
     sorted.sort_by_key(|task| {
         (
             session_order.get(&task.state.client_session_id),

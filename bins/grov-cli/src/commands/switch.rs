@@ -1,6 +1,7 @@
 //! `grov off`, `grov on`
 
 use crate::arguments::SwitchArguments;
+use crate::cleared;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, note};
@@ -49,6 +50,12 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
     if !on {
         note!(
             "text that was already added to running sessions stays in their history, so that their prompt cache remains valid"
+        );
+    }
+    if !on && !cleared::recent(context)?.is_empty() {
+        note!(
+            "contexts that were cleared stay cleared while the client uses the proxy; without it, their history may not fit into the \
+             model's context window"
         );
     }
     if !on && context.settings.guard().mode != GuardMode::Off {

@@ -13,17 +13,33 @@ use std::net::SocketAddr;
 const PROXY: &str = "proxy";
 const BASE_URL: &str = "base address";
 
+/// Returns whether the client sends its requests to the proxy.
+pub(super) fn is_used(context: &Context, client: &ClientSettings, daemon: &ProxyView) -> bool {
+    let variables = client.environment();
+    let base_url = variables.get("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty());
+    base_url.is_some_and(|url| is_same_listener(url, &listener(context, daemon)))
+}
+
+/// Returns the address of the running proxy, else the configured one.
+fn listener(context: &Context, daemon: &ProxyView) -> String {
+    match (&daemon.base_url, daemon.running) {
+        (Some(url), true) => url.clone(),
+        _ => configured_base_url(context),
+    }
+}
+
+fn configured(context: &Context) -> SocketAddr {
+    let settings = context.settings.proxy();
+    SocketAddr::new(settings.local_host(), settings.port)
+}
+
 pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyView) -> Vec<Check> {
     let variables = client.environment();
     let has_http_hooks = http_hooks::are_registered(client);
-    let settings = context.settings.proxy();
-    let configured = SocketAddr::new(settings.local_host(), settings.port);
-    let listener = match (&daemon.base_url, daemon.running) {
-        (Some(url), true) => url.clone(),
-        _ => configured_base_url(context),
-    };
+    let configured = configured(context);
+    let listener = listener(context, daemon);
     let base_url = variables.get("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty());
-    let uses_proxy = base_url.is_some_and(|url| is_same_listener(url, &listener));
+    let uses_proxy = is_used(context, client, daemon);
 
     let mut checks = vec![if daemon.running {
         Check::ok(PROXY, format!("running at {listener}"))

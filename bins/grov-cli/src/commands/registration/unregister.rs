@@ -2,6 +2,7 @@
 
 use super::{FileAnswer, client_folder, gateway, user_token};
 use crate::arguments::UnregisterArguments;
+use crate::cleared;
 use crate::commands::plans::off_everywhere;
 use crate::context::Context;
 use crate::daemon_health;
@@ -63,6 +64,11 @@ pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> O
 }
 
 fn finish(context: &Context, answer: Answer) -> Outcome {
+    // Damage to the database must not keep Grov from being removed.
+    let clears = cleared::recent(context).unwrap_or_default();
+    if let Some(warning) = cleared::warning(&clears) {
+        note!("{warning}");
+    }
     for left in answer.files.iter().flat_map(|file| &file.left) {
         note!("{left}");
     }
