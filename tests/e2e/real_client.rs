@@ -1,6 +1,7 @@
 //! The real Claude Code works through the real proxy against the simulated API: it must not notice the proxy, and Grov
 //! must record exactly what it did, action for action.
 
+mod clearing;
 mod drift;
 mod memory;
 mod tasks;
