@@ -15,7 +15,7 @@ const AGENTS: &[&str] = &[
 /// Words that mean an agent only beside other signs: people, builds and data have agents and models, too.
 #[rustfmt::skip]
 const PERHAPS_AGENTS: &[&str] = &[
-    "agent*", "agenci", "агент*", "модел*",
+    "agent", "agents", "agenten", "agente", "agentes", "agenti", "agentul", "agentului", "agenții", "agenci", "agentów", "агент*", "модел*",
 ];
 /// Words that make the words before a colon an address by themselves.
 #[rustfmt::skip]
@@ -207,6 +207,7 @@ mod tests {
             "Teach the assistant our glossary: docs/glossary.md",
             "claude: model names in one table",
             "Message to agents: shown in the inbox of support",
+            "Hinweis für Agenturen: Bilder nur als AVIF",
             "Log of agent actions: each call is written",
             "for agents behind a proxy, the timeout is longer",
         ] {
