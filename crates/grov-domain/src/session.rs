@@ -63,7 +63,7 @@ pub struct SessionState {
     /// The relation to other tasks.
     pub task_type: TaskType,
     /// The user.
-    #[serde(skip)]
+    #[serde(rename = "user", skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// The project's key; empty if unknown.
     #[serde(serialize_with = "empty_as_null")]
