@@ -38,11 +38,17 @@ type Entries = HashMap<[u8; 8], Vec<Entry>>;
 struct Entry {
     hash: TokenHash,
     name: Arc<str>,
-    /// Seconds since 1970.
-    expires_at: i64,
+    /// `None` for never.
+    expires_at: Option<OffsetDateTime>,
     is_revoked: bool,
     /// Seconds since 1970; 0 for never. Shared with the entries that replace these.
     used_at: Arc<AtomicI64>,
+}
+
+impl Entry {
+    fn is_expired(&self, now: OffsetDateTime) -> bool {
+        self.expires_at.is_some_and(|expires| expires <= now)
+    }
 }
 
 /// Tells whether a file was replaced.
@@ -102,23 +108,21 @@ impl TokenTable {
         let Some(entry) = find(&entries, &TokenHash::of(shown)) else {
             return Err(TokenFault::Unknown);
         };
-        let now = now.unix_timestamp();
         if entry.is_revoked {
             return Err(TokenFault::Revoked(Arc::clone(&entry.name)));
         }
-        if entry.expires_at <= now {
+        if entry.is_expired(now) {
             return Err(TokenFault::Expired(Arc::clone(&entry.name)));
         }
-        entry.used_at.fetch_max(now, Ordering::Relaxed);
+        entry.used_at.fetch_max(now.unix_timestamp(), Ordering::Relaxed);
         Ok(Arc::clone(&entry.name))
     }
 
     /// Returns the number of tokens that are served.
     pub fn active(&self, now: OffsetDateTime) -> usize {
-        let now = now.unix_timestamp();
         let entries = self.entries();
         let all = entries.values().flatten();
-        all.filter(|entry| !entry.is_revoked && entry.expires_at > now)
+        all.filter(|entry| !entry.is_revoked && !entry.is_expired(now))
             .count()
     }
 
@@ -164,7 +168,7 @@ fn entries(tokens: &Tokens, used_at: impl Fn(&TokenHash) -> Arc<AtomicI64>) -> E
         let entry = Entry {
             hash: token.hash,
             name: token.name.as_str().into(),
-            expires_at: token.expires_at.map_or(i64::MAX, OffsetDateTime::unix_timestamp),
+            expires_at: token.expires_at,
             is_revoked: token.revoked_at.is_some(),
             used_at: used_at(&token.hash),
         };
