@@ -81,7 +81,7 @@ impl Curl {
 
 fn curl(url: &str, arguments: &[&str]) -> Result<Curl> {
     let output = Command::new("curl")
-        .args(["-sS", "-i", "--max-time", "20", "--noproxy", "*"])
+        .args(["-sS", "-i", "-H", "Expect:", "--max-time", "20", "--noproxy", "*"])
         .args(arguments)
         .arg(url)
         .output()
@@ -107,6 +107,10 @@ fn post(url: &str, session: usize, arguments: &[&str]) -> Result<Curl> {
     let more = [
         "-H",
         "content-type: application/json",
+        "-H",
+        "x-api-key: sk-ant-api03-test-0000",
+        "-H",
+        "anthropic-version: 2023-06-01",
         "-H",
         &session,
         "--data-binary",

@@ -36,7 +36,7 @@ fn real_client_works_over_tls_with_a_token() -> Result<()> {
     assert_eq!(run.result()?, "The greeting is written, changed and counted.");
     assert_eq!(work.file("greeting.txt")?, "hello\ngrov\n");
     assert_eq!(work.agree(run.session()?)?.len(), 4);
-    assert_eq!(work.session(run.session()?)?["user_id"], "ana");
+    assert_eq!(work.session(run.session()?)?["user"], "ana");
     assert_eq!(run.retries(), 0);
     assert!(
         !work

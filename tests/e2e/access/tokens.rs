@@ -91,7 +91,7 @@ fn users_are_recorded_apart() -> Result<()> {
         let sessions = scene.grov().sessions().ok()?;
         let users: Option<std::collections::BTreeSet<String>> = sessions
             .iter()
-            .map(|session| Some(session["user_id"].as_str()?.to_owned()))
+            .map(|session| Some(session["user"].as_str()?.to_owned()))
             .collect();
         users.filter(|users| users.len() == 2)
     })?;
