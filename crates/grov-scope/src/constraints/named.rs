@@ -67,8 +67,6 @@ pub(super) struct Named {
     is_existing: bool,
     /// It forbids to add its object: "no sleeps".
     bans: bool,
-    /// Nothing but its object may change.
-    confines: bool,
     /// The branches that it names.
     branches: Vec<String>,
     /// It forbids to switch branches.
@@ -123,15 +121,13 @@ impl Named {
             return true;
         }
         match self.rule {
-            Rule::Only => self.leaves(change) || self.is_elsewhere(change),
+            Rule::Only => self.leaves(change),
             _ if self.rest => false,
             _ if !self.numbers.is_empty() => self.changes_number(change) || self.sets_number(action, change),
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
                 self.changes_aspect(change) || self.moves(action)
             }
-            Rule::Add | Rule::Any => {
-                self.is_added(change) || self.is_in_new_file(change) || self.is_run(action, change)
-            }
+            Rule::Add | Rule::Any => self.is_added(change) || self.is_run(action, change),
             Rule::Keep => {
                 self.is_added(change)
                     || self.changes_setting(change)
@@ -185,16 +181,6 @@ impl Named {
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
         change.new_words().iter().any(|words| has_any(words, &self.words))
-    }
-
-    /// Whether a new file has a word of what must not be added.
-    fn is_in_new_file(&self, change: &Change<'_>) -> bool {
-        self.bans
-            && !self.words.is_empty()
-            && change
-                .written_words()
-                .iter()
-                .any(|words| has_any(words, &self.words))
     }
 
     /// Whether an edit gives another value to a setting that the clause names.
@@ -326,28 +312,6 @@ impl Named {
                 .places
                 .iter()
                 .any(|place| holds(place) && !is_temporary(place))
-    }
-
-    /// Whether an edit has nothing of what alone may change: neither its path nor its texts name it.
-    fn is_elsewhere(&self, change: &Change<'_>) -> bool {
-        let Some(place) = change.places.first().filter(|_| change.is_edit && self.confines) else {
-            return false;
-        };
-        let follows = [
-            FileKind::Test,
-            FileKind::Lock,
-            FileKind::Manifest,
-            FileKind::Docs,
-            FileKind::Snapshot,
-            FileKind::Index,
-        ];
-        let is_lawful = is_temporary(place)
-            || follows.iter().any(|kind| kind.is(place))
-            || self.areas.iter().any(|area| area.holds(place))
-            || self.has(&words_of(place.display()))
-            || self.has(&words_of(change.after))
-            || change.before.is_some_and(|before| self.has(&words_of(before)));
-        !is_lawful
     }
 
     /// Whether an edit changes code where only comments may change.

@@ -10,6 +10,7 @@ use crate::history::History;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::ActionType;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The most lines of a text that are read.
 const MAX_LINES: usize = 600;
@@ -131,9 +132,12 @@ impl<'a> Written<'a> {
 
     /// The lines that were not there before.
     fn added(&self) -> impl Iterator<Item = &str> {
-        let before = self.before.as_deref().unwrap_or_default();
-        let is_old =
-            move |line: &str| !line.trim().is_empty() && before.lines().any(|old| old.trim() == line.trim());
+        let known: HashSet<&str> = self
+            .before
+            .iter()
+            .flat_map(|before| before.lines().map(str::trim))
+            .collect();
+        let is_old = move |line: &str| !line.trim().is_empty() && known.contains(line.trim());
         self.after
             .lines()
             .take(MAX_LINES)

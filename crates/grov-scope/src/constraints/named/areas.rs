@@ -77,14 +77,6 @@ pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) ->
     found
 }
 
-/// Whether a clause names a part of the project by a noun for parts: "the web package", "the reducer file".
-pub(super) fn names_part(clause: &[Token]) -> bool {
-    clause.iter().any(|token| {
-        token.is_any(&[Term::Component, Term::File])
-            || token.term.is_none() && CONTAINERS.contains(&token.folded.as_str())
-    })
-}
-
 /// The kinds of files that a word means. A database is described by its schema and changed by migrations.
 fn kinds_of(term: Term) -> Vec<Place> {
     match term {

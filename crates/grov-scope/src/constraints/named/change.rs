@@ -3,10 +3,8 @@
 use super::source::{code_of, is_comment};
 use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::constraints::command_effects::only_shows;
-use crate::constraints::limit::Place;
 use crate::constraints::place::path_words;
 use crate::constraints::substitution::{Substitution, in_place};
-use crate::file_kind::FileKind;
 use crate::normalized_path::NormalizedPath;
 use crate::words::fold;
 use grov_domain::{ActionType, EffectKind, Program};
@@ -104,24 +102,6 @@ impl<'a> Change<'a> {
     ) {
         let places = places.map(|place| -> &'a NormalizedPath { place });
         self.places.extend(places.filter(|place| place.is_in_project()));
-    }
-
-    /// The words of each line of code of a text that replaces nothing known: a new file.
-    pub(super) fn written_words(&self) -> Vec<Vec<String>> {
-        let extension = self.places.first().map_or("", |place| place.extension());
-        let is_source = self
-            .places
-            .first()
-            .is_some_and(|place| Place::Source.covers(place) || FileKind::Test.is(place));
-        if !self.is_edit || self.before.is_some() || !is_source {
-            return Vec::new();
-        }
-        let lines = self
-            .after
-            .lines()
-            .take(MAX_LINES)
-            .filter(|line| !is_comment(line, extension));
-        lines.map(words_of).collect()
     }
 
     /// Whether more than comments is written.

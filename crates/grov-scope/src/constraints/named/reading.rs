@@ -12,8 +12,7 @@ use crate::constraints::limit::PROGRAMS;
 use crate::constraints::request::Sentence;
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::KEYWORDS;
-use crate::phrases::Languages;
-use crate::words::{fold, words as words_of_text};
+use crate::words::fold;
 use grov_domain::both_ends;
 
 /// The bytes at each end of a prompt that are read.
@@ -66,18 +65,11 @@ const PROPERTIES: &[Term] = &[
     Term::OwnStyle, Term::DebugOutput,
 ];
 
-/// Meanings of "only" that are about something else than what changes.
-#[rustfmt::skip]
-const OTHER_MATTERS: &[Term] = &[
-    Term::Use, Term::Run, Term::Apply, Term::Destroy, Term::Deploy, Term::Commit, Term::Push, Term::Merge, Term::Upgrade, Term::Install, Term::Look, Term::If, Term::Before, Term::Production,
-];
-
 /// Reads what a constraint with these words in a prompt names.
 pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) -> Vec<Named> {
     // What is requested is no limit.
     let others = both_ends(prompt, END, "\n").replace(text, " ");
     let requested = &words_of(&fold(&others));
-    let is_english = Languages::of(&words_of_text(prompt)).may_be_english();
     let clauses = &clauses(words);
     let mut found = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
@@ -102,8 +94,6 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
         if is_unspaced_text(text) {
             named.add_unspaced(text, requested);
         }
-        // Code does not have the words of other languages.
-        named.confines &= !named.translated.is_empty() || is_english && !named.words.is_empty();
         if !named.is_empty() {
             found.push(named);
         }
@@ -298,7 +288,13 @@ impl Named {
                     // "docs 以外は変更しない"
                     || has(&[Term::Not]) && clause.iter().any(|token| is_unspaced_text(&token.raw)));
         let is_permission = clause.iter().any(|token| NEEDED.contains(&token.folded.as_str()));
+        let negates_verb = ["not", "don't", "do", "never", "nicht", "ne", "niet", "nie"];
+        let bans = |token: &&Token| token.is(Term::Not) && !negates_verb.contains(&token.folded.as_str());
+        named.bans =
+            matches!(rule, Rule::Any | Rule::Add) && !has_action && clause.iter().any(|token| bans(&token));
+        // "No sidebar" is about what is made, and not about the files that have one.
         if is_of_files
+            && !named.bans
             && !is_property
             && !named.rest
             && !is_inverted
@@ -311,19 +307,11 @@ impl Named {
                 has(&[Term::HandsOff, Term::Leave, Term::Still]),
             );
         }
-        let negates_verb = ["not", "don't", "do", "never", "nicht", "ne", "niet", "nie"];
-        let bans = |token: &&Token| token.is(Term::Not) && !negates_verb.contains(&token.folded.as_str());
-        named.bans =
-            matches!(rule, Rule::Any | Rule::Add) && !has_action && clause.iter().any(|token| bans(&token));
         named.is_existing = has(&[Term::Existing]);
         // "Don't change the names of exported functions"
         if has(&[Term::Public]) && named.aspects.contains(&Aspect::Names) {
             named.aspects = vec![Aspect::Interface];
         }
-        named.confines = areas::names_part(clause)
-            && rule == Rule::Only
-            && !is_property
-            && !clause.iter().any(|token| token.is_any(OTHER_MATTERS));
         if object.iter().any(|token| token.is(Term::Key)) {
             named.aspects.push(Aspect::Names);
         }

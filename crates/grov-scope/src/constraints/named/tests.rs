@@ -277,24 +277,6 @@ fn changes_of_named_parts_are_asked_about() {
 }
 
 #[test]
-fn a_part_that_alone_may_change_excludes_edits_that_do_not_name_it() {
-    check(&[
-        (
-            "only in the reducer file",
-            &["src/store/history.ts"],
-            &[
-                "src/store/reducer.ts",
-                "src/store/history.test.ts",
-                "src/store/a.ts: x => reducer(x)",
-            ],
-        ),
-        // Versions, environments and tools are no parts.
-        ("android 14 only", &[], &["app/Scan.kt"]),
-        ("tailwind only", &[], &["src/Nav.tsx"]),
-    ]);
-}
-
-#[test]
 fn replacements_by_commands_are_compared_like_edits() {
     check(&[
         (
@@ -335,10 +317,6 @@ fn what_stays_is_compared_with_what_an_edit_takes_away() {
             &["a.js: threshold: 90 => threshold: 60"],
             &["a.js: limit: 1 => limit: 2"],
         ),
-        (
-            "no retries, no sleeps",
-            &["src/a.ts: sleep(2)"],
-            &["src/a.ts: wait(2)"],
-        ),
+        ("no sidebar", &[], &["public/css/sidebar.css"]),
     ]);
 }
