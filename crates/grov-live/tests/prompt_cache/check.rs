@@ -445,7 +445,9 @@ impl Judge {
         let is_side = matches!(sent.purpose, Purpose::Title | Purpose::WebSearch);
         if !is_side && known.arrived_with.is_none() {
             let is_new = edited.skeleton.tip_at_last_assistant().is_none();
-            known.arrived_with = Some(if is_new { HashSet::new() } else { history.clone() });
+            // Going back to before a cut brings back texts that were left out.
+            let whole = edited.skeleton.links().iter().map(|link| link.key);
+            known.arrived_with = Some(if is_new { HashSet::new() } else { whole.collect() });
         }
         let arrived_with = known.arrived_with.clone().unwrap_or_default();
         if is_side {
