@@ -88,6 +88,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn connect(text: &str) -> Option<String> {
         Target::of_connect(text).ok().map(|target| target.to_string())
@@ -134,5 +135,15 @@ mod tests {
         );
         assert_eq!(of("https://a"), None);
         assert_eq!(of("*.example"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_target_that_parses_to_itself_or_none(text in "\\PC{0,30}|[a-z.:\\[\\]0-9]{0,30}") {
+            if let Ok(target) = Target::of_connect(&text) {
+                prop_assert!(target.port > 0);
+                prop_assert_eq!(Target::of_connect(&target.to_string()), Ok(target));
+            }
+        }
     }
 }

@@ -78,8 +78,8 @@ pub(crate) async fn serve(
     match then {
         None => {}
         Some(Next::Intercept(target, upgrade)) => {
-            if let (Some(stream), Some(host)) = (upgraded(upgrade).await, mitm.host(&target)) {
-                intercept(&mitm, &target, host, stream).await;
+            if let Some(stream) = upgraded(upgrade).await {
+                intercept(&mitm, target, stream).await;
             }
         }
         Some(Next::Tunnel(upstream, upgrade)) => {

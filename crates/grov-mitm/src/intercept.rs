@@ -1,13 +1,16 @@
 //! An intercepted connection: TLS with a leaf of Grov's authority, then the proxy.
 
 use crate::answer;
-use crate::listener::{Host, Mitm};
+use crate::listener::Mitm;
 use crate::prefixed::Prefixed;
 use grov_ca::Target;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// The first byte of a TLS connection: a handshake record.
 const HANDSHAKE: u8 = 0x16;
@@ -16,10 +19,30 @@ const HANDSHAKE: u8 = 0x16;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 const DISCARD_BYTES: usize = 64 * 1024;
 
-/// Decrypts a connection and hands it to the proxy.
-pub(crate) async fn intercept(mitm: &Mitm, target: &Target, host: &Host, mut stream: Prefixed) {
-    let first = timeout(mitm.limits.handshake, stream.peek()).await;
-    match first {
+/// Hands a connection to the proxy, which decrypts it on the thread that serves it.
+pub(crate) async fn intercept(mitm: &Arc<Mitm>, target: Target, stream: Prefixed) {
+    let Some(host) = mitm.host(&target) else { return };
+    let (early, socket) = stream.into_parts();
+    let (tls, own, name) = (host.tls.clone(), Arc::clone(mitm), target.clone());
+    let prepare = move |socket| async move {
+        let stream = Prefixed::new(early, socket);
+        decrypt(&own, &name, &tls, stream).await
+    };
+    let profile = Arc::clone(&host.profile);
+    let handed = mitm.intake.serve_intercepted(socket, profile, prepare).await;
+    if handed.is_err() {
+        tracing::debug!(%target, "the proxy is stopping: an intercepted connection was closed");
+    }
+}
+
+/// Returns the decrypted stream, or `None` if there is none.
+async fn decrypt(
+    mitm: &Mitm,
+    target: &Target,
+    tls: &TlsAcceptor,
+    mut stream: Prefixed,
+) -> Option<TlsStream<Prefixed>> {
+    match timeout(mitm.limits.handshake, stream.peek()).await {
         Ok(Ok(Some(HANDSHAKE))) => {}
         Ok(Ok(Some(_))) => {
             mitm.counters.refused.add();
@@ -28,30 +51,29 @@ pub(crate) async fn intercept(mitm: &Mitm, target: &Target, host: &Host, mut str
             let _ = stream.write_all(&answer::plain_http_inside()).await;
             let _ = stream.shutdown().await;
             let _ = timeout(DISCARD_TIME, stream.discard(DISCARD_BYTES)).await;
-            return;
+            return None;
         }
         // It opened the connection in advance, and did not need it.
-        Ok(Ok(None) | Err(_)) => return,
+        Ok(Ok(None) | Err(_)) => return None,
         Err(_) => {
             tracing::debug!(%target, "a client did not begin TLS in time");
-            return;
+            return None;
         }
     }
-    match timeout(mitm.limits.handshake, host.tls.accept(stream)).await {
+    match timeout(mitm.limits.handshake, tls.accept(stream)).await {
         Ok(Ok(stream)) => {
             mitm.counters.intercepted.add();
-            let handed = mitm.intake.serve_intercepted(stream, host.profile.clone()).await;
-            if handed.is_err() {
-                tracing::debug!(%target, "the proxy is stopping: an intercepted connection was closed");
-            }
+            Some(stream)
         }
         Ok(Err(error)) => {
             mitm.counters.failed_handshakes.add();
             explain(mitm, target, &error);
+            None
         }
         Err(_) => {
             mitm.counters.failed_handshakes.add();
             tracing::debug!(%target, "a client did not complete TLS in time");
+            None
         }
     }
 }

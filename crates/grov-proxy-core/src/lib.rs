@@ -89,6 +89,7 @@ mod limits;
 mod metrics;
 mod observe;
 mod policy;
+mod prepared_stream;
 mod profile;
 mod proxy;
 mod read_limiter;

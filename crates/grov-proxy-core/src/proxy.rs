@@ -9,7 +9,7 @@ use crate::exchange::Service;
 use crate::forward::Forwarder;
 use crate::gate::{Gate, Gatekeeper};
 use crate::headers::HeaderPolicy;
-use crate::intake::{Intake, TakenStream};
+use crate::intake::{Intake, Taken};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::{ObserverQueue, TurnObserver};
@@ -19,6 +19,7 @@ use crate::server;
 use crate::upstream::{Pools, Upstream, Upstreams};
 use crate::workers::Workers;
 use http::HeaderName;
+use rustls::pki_types::CertificateDer;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -48,7 +49,7 @@ pub struct Proxy {
     tls: Option<Arc<rustls::ServerConfig>>,
     grace: Duration,
     /// The intake and its receiver, if [`Proxy::intake`] was called.
-    intake: Option<(Intake, mpsc::Receiver<TakenStream>)>,
+    intake: Option<(Intake, mpsc::Receiver<Taken>)>,
 }
 
 /// Configures a [`Proxy`].
@@ -63,6 +64,7 @@ pub struct ProxyBuilder {
     allowed_hosts: Vec<String>,
     gate: Gate,
     tls: Option<Arc<rustls::ServerConfig>>,
+    extra_roots: Vec<CertificateDer<'static>>,
     policies: Vec<Arc<dyn RequestPolicy>>,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
@@ -85,6 +87,7 @@ impl Proxy {
             allowed_hosts: Vec::new(),
             gate: Gate::default(),
             tls: None,
+            extra_roots: Vec::new(),
             policies: Vec::new(),
             observers: Vec::new(),
             workers: 0,
@@ -209,6 +212,12 @@ impl ProxyBuilder {
         self
     }
 
+    /// Trusts upstreams whose certificates these authorities signed, besides those that this machine trusts. Default: none.
+    pub fn extra_roots(mut self, roots: impl IntoIterator<Item = CertificateDer<'static>>) -> Self {
+        self.extra_roots.extend(roots);
+        self
+    }
+
     /// Sets which request headers are forwarded. Default: [`HeaderPolicy::Open`].
     pub fn headers(mut self, policy: HeaderPolicy) -> Self {
         self.header_policy = policy;
@@ -288,6 +297,7 @@ impl ProxyBuilder {
             self.limits.connect,
             self.workers,
             &self.upstreams,
+            self.extra_roots,
         ));
         let admin_collector = Collector::new(BodyBudget::new(self.limits.bodies));
         let admin = AdminService {

@@ -5,8 +5,9 @@ use crate::connection;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
 use crate::gate::Peer;
-use crate::intake::TakenStream;
+use crate::intake::Taken;
 use crate::limits::{CONNECTIONS_ON_CREDIT, Limits};
+use crate::prepared_stream::PreparedStream;
 use crate::profile::ConnectionProfile;
 use crate::secure_stream::SecureStream;
 use crate::workers::{Transfer, Workers};
@@ -30,7 +31,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<Arc<rustls::ServerConfig>>,
-    mut streams: Option<mpsc::Receiver<TakenStream>>,
+    mut streams: Option<mpsc::Receiver<Taken>>,
     service: Arc<Service>,
     workers: &Workers,
     shutdown: impl Future<Output = ()>,
@@ -69,9 +70,17 @@ pub(crate) async fn serve(
                 }
             }
             stream = next(&mut streams), if pausing.is_none() && clients.has_capacity() => {
-                pausing = stream.and_then(|TakenStream { stream, profile }| {
-                    clients.serve(workers, stream, Sender::Intake(profile), |stream, _| stream)
-                });
+                pausing = match stream {
+                    None => None,
+                    Some(Taken::Stream(stream)) => {
+                        clients.serve(workers, stream, Sender::Intake(None), |stream, _| stream)
+                    }
+                    Some(Taken::Intercepted { socket, prepare, profile }) => {
+                        clients.serve(workers, socket, Sender::Intake(Some(profile)), |socket, _| {
+                            PreparedStream::Preparing(prepare(socket))
+                        })
+                    }
+                };
                 if let Some(why) = pausing {
                     pause.as_mut().reset(Instant::now() + why.length());
                 }
@@ -94,7 +103,7 @@ pub(crate) async fn serve(
 }
 
 /// Returns the next stream of the intake. Never resolves once it is closed.
-async fn next(streams: &mut Option<mpsc::Receiver<TakenStream>>) -> Option<TakenStream> {
+async fn next(streams: &mut Option<mpsc::Receiver<Taken>>) -> Option<Taken> {
     let Some(receiver) = streams else {
         return std::future::pending().await;
     };

@@ -3,8 +3,8 @@
 use super::{ConnectError, Dialer, Shared, TlsError, Upstream};
 use crate::intake::BoxedStream;
 use crate::read_limiter::ReadLimiter;
-use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls_platform_verifier::Verifier;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -73,18 +73,23 @@ impl Connector {
 
     async fn secure(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, TlsError> {
         let name = ServerName::try_from(self.upstream().host().to_owned())?;
-        let connector = self.tls.get_or_try_init(secure_connector).await?;
+        let connector = self
+            .tls
+            .get_or_try_init(|| secure_connector(self.shared.extra_roots()))
+            .await?;
         Ok(connector.connect(name, stream).await?)
     }
 }
 
-async fn secure_connector() -> Result<TlsConnector, TlsError> {
+async fn secure_connector(extra_roots: Vec<CertificateDer<'static>>) -> Result<TlsConnector, TlsError> {
     // Reading the certificates blocks.
-    let config = tokio::task::spawn_blocking(|| {
+    let config = tokio::task::spawn_blocking(move || {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let verifier = Verifier::new_with_extra_roots(extra_roots, Arc::clone(&provider))?;
         let mut config = rustls::ClientConfig::builder_with_details(provider, Arc::new(TlsClock))
             .with_safe_default_protocol_versions()?
-            .with_platform_verifier()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok::<_, rustls::Error>(config)

@@ -2,6 +2,7 @@
 
 use super::pool::Counts;
 use super::{Connector, Pool, Upstream};
+use rustls::pki_types::CertificateDer;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -22,6 +23,8 @@ pub(crate) struct Shared {
     workers: AtomicUsize,
     /// The addresses of the proxy itself and of its embedder: requests sent there would loop.
     own: RwLock<Vec<SocketAddr>>,
+    /// Certificates that secure upstreams are trusted with, besides those of this machine.
+    extra_roots: OnceLock<Vec<CertificateDer<'static>>>,
     counts: Arc<Counts>,
 }
 
@@ -86,8 +89,15 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    pub(crate) fn new(main: Upstream, limit: Duration, workers: usize, others: &Upstreams) -> Self {
+    pub(crate) fn new(
+        main: Upstream,
+        limit: Duration,
+        workers: usize,
+        others: &Upstreams,
+        extra_roots: Vec<CertificateDer<'static>>,
+    ) -> Self {
         let shared = Arc::clone(&others.shared);
+        shared.set_extra_roots(extra_roots);
         shared.workers.store(workers, Ordering::Relaxed);
         Self {
             main: shared.pool(main, limit),
@@ -124,6 +134,16 @@ impl Shared {
         let workers = self.workers.load(Ordering::Relaxed);
         let connector = Connector::new(upstream, connect, Arc::clone(self));
         Arc::new(Pool::new(connector, workers, Arc::clone(&self.counts)))
+    }
+
+    fn set_extra_roots(&self, roots: Vec<CertificateDer<'static>>) {
+        // A proxy is built once.
+        let _ = self.extra_roots.set(roots);
+    }
+
+    /// Returns the certificates that are trusted besides those of this machine.
+    pub(super) fn extra_roots(&self) -> Vec<CertificateDer<'static>> {
+        self.extra_roots.get().cloned().unwrap_or_default()
     }
 
     fn refuse(&self, own: SocketAddr) {

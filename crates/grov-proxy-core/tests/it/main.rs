@@ -13,6 +13,7 @@ mod clients;
 mod failover;
 mod framing;
 mod intake;
+mod intercepted;
 mod limits;
 mod observe;
 mod policy;
