@@ -204,6 +204,24 @@ fn one_tls_connection_serves_a_hundred_requests() -> Result<()> {
 }
 
 #[test]
+fn the_clients_own_authorities_are_trusted() -> Result<()> {
+    let server = Secure::start()?;
+    let home = tempfile::tempdir()?;
+    let daemon = Daemon::on(home.path(), &server.url())
+        .env("NODE_EXTRA_CA_CERTS", &server.authority)
+        .start()?;
+    assert_eq!(status(&daemon)?, 200);
+    daemon.stop()?;
+    let daemon = Daemon::on(home.path(), &server.url())
+        .env("NODE_EXTRA_CA_CERTS", "/nowhere/ca.pem")
+        .start()?;
+    assert_eq!(status(&daemon)?, 502);
+    assert!(daemon.log().contains("/nowhere/ca.pem"), "{}", daemon.log());
+    daemon.stop()?;
+    Ok(())
+}
+
+#[test]
 fn an_untrusted_certificate_leads_to_a_502() -> Result<()> {
     let server = Secure::start()?;
     let home = tempfile::tempdir()?;

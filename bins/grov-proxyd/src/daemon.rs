@@ -30,6 +30,8 @@ use grov_runtime::{
     UserMode,
 };
 use grov_serve::Signals;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -326,6 +328,7 @@ impl Services<'_> {
             .observer(recorder)
             .observer(ContextObserver(monitor))
             .observer(clearing)
+            .extra_roots(extra_roots(settings.proxy()))
             .workers(worker_count())
             .health_section("judge", move || judge_setup::state(&judge.status()))
             .health_section("drift", move || {
@@ -381,6 +384,19 @@ impl Services<'_> {
         let mut shutdown = self.tasks.shutdown();
         async move { shutdown.requested().await }
     }
+}
+
+/// The certificates of `proxy.extra_ca`. An unreadable file is no reason not to start: only upstreams behind a company's proxy need it.
+fn extra_roots(settings: &ProxySettings) -> Vec<CertificateDer<'static>> {
+    let Some(path) = &settings.extra_ca else {
+        return Vec::new();
+    };
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+    read.unwrap_or_else(|error| {
+        let path = path.display();
+        tracing::warn!(%path, %error, "the certificates of proxy.extra_ca (NODE_EXTRA_CA_CERTS) cannot be read and are not used");
+        Vec::new()
+    })
 }
 
 fn limits(settings: &ProxySettings, connections: usize) -> Limits {

@@ -23,6 +23,7 @@ impl Client {
     /// `None` if the client is not installed and not required.
     fn begin(
         upstream: Upstream,
+        edit: bool,
         prepare: impl FnOnce(&RealClient, &Grov) -> Result<()>,
     ) -> Result<Option<Self>> {
         let Some(client) = RealClient::installed()? else {
@@ -31,7 +32,9 @@ impl Client {
         let home = client.home().join(".grov");
         let grov = Grov::on(&home).within(&client.project());
         prepare(&client, &grov)?;
-        let daemon = super::builder(&home, &upstream.url()).start()?;
+        let daemon = super::builder(&home, &upstream.url())
+            .env("GROV_MITM_EDIT", edit.to_string())
+            .start()?;
         let port = super::connect_port(&daemon)?;
         let bundle = home.join("ca/bundle.pem");
         let client = client
@@ -61,7 +64,7 @@ impl Client {
 
 #[test]
 fn a_tool_loop_runs_and_is_recorded() -> Result<()> {
-    let Some(work) = Client::begin(Upstream::start()?, |_, _| Ok(()))? else {
+    let Some(work) = Client::begin(Upstream::start()?, false, |_, _| Ok(()))? else {
         return Ok(());
     };
     let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
@@ -81,7 +84,7 @@ fn a_tool_loop_runs_and_is_recorded() -> Result<()> {
 #[test]
 fn a_marked_subagent_is_routed_elsewhere() -> Result<()> {
     let provider = Upstream::with(&writing())?;
-    let begun = Client::begin(Upstream::with(&delegating())?, |client, _| {
+    let begun = Client::begin(Upstream::with(&delegating())?, false, |client, _| {
         let agents = client.project().join(".claude/agents");
         fs::create_dir_all(&agents)?;
         let marker = "<!-- @proxy-local-route:af83e9 model=fast -->";
@@ -120,7 +123,7 @@ fn with_hooks_memory_arrives_once_and_work_is_recorded_once() -> Result<()> {
     let script = json!({"scenarios": {
         "greet": {"steps": [writes("hello.txt"), says("Done. The greeting is in hello.txt. Task complete.")]},
     }});
-    let begun = Client::begin(Upstream::with(&script)?, |client, _| {
+    let begun = Client::begin(Upstream::with(&script)?, false, |client, _| {
         let grov = prepare(client, "{}")?;
         init(&grov, &[])
     })?;
@@ -151,5 +154,25 @@ fn with_hooks_memory_arrives_once_and_work_is_recorded_once() -> Result<()> {
     assert_eq!(sessions.len(), 0, "the proxy recorded it too: {sessions:#?}");
     let faults = fs::read_to_string(work.home.join("logs/hooks.log")).unwrap_or_default();
     assert_eq!(faults, "");
+    Ok(())
+}
+
+#[test]
+fn without_hooks_memory_is_added_only_if_edits_are_allowed() -> Result<()> {
+    for edit in [false, true] {
+        let begun = Client::begin(Upstream::start()?, edit, |client, _| {
+            prepare(client, "{}").map(drop)
+        })?;
+        let Some(work) = begun else { return Ok(()) };
+        work.prompt(&format!("{QUESTION} [[scenario:tools]]"), &[])?
+            .result()?;
+        let (times, _) = injections(&work.work.upstream)?;
+        // The proxy may miss its deadline for the first requests, never for all of a tool loop.
+        let added = times.last() == Some(&1);
+        assert!(
+            times.iter().all(|&times| times <= 1) && added == edit,
+            "{edit}: {times:?}"
+        );
+    }
     Ok(())
 }

@@ -318,6 +318,9 @@ settings! {
         /// Whether the proxy speaks TLS; setting proxy.tls_cert switches it on too
         enable_tls: bool = "proxy.enable_tls", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_TLS", "GROV_ENABLE_TLS",
             "ENABLE_TLS"];
+        /// PEM file with certificates of authorities that the upstream may also be signed by, such as a company's; the
+        /// client's NODE_EXTRA_CA_CERTS applies too
+        extra_ca: Option<PathBuf> = "proxy.extra_ca", Kind::Path, "", ["GROV_PROXY_EXTRA_CA", "NODE_EXTRA_CA_CERTS"];
         /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
         headers: HeaderPolicy = "proxy.headers", Kind::Choice(HeaderPolicy::WORDS), "open", ["GROV_PROXY_HEADERS"];
         /// Address that the proxy listens on; others than loopback need TLS and tokens, or --insecure

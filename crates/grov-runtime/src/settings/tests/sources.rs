@@ -19,6 +19,7 @@ fn defaults_match_the_documentation() {
             tls_key: None,
             tls_self_signed: true,
             upstream: crate::Url::parse("https://api.anthropic.com").unwrap(),
+            extra_ca: None,
             headers: HeaderPolicy::Open,
             body_limit: 33_554_432,
             connect_timeout: seconds(30),
