@@ -55,7 +55,15 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         let service = Arc::clone(&service);
         let guard = state.begin_request();
         let client = client.clone();
-        async move { Ok::<_, Infallible>(service.serve(request, guard, &client).await) }
+        let state = state.clone();
+        async move {
+            let mut response = service.serve(request, guard, &client).await;
+            if state.signal() == Signal::Retire {
+                let close = http::HeaderValue::from_static("close");
+                response.headers_mut().insert(http::header::CONNECTION, close);
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     let connection = http1::Builder::new()
         .preserve_header_case(true)
@@ -145,7 +153,7 @@ impl ConnectionTimeouts {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Action> {
         self.state.register(cx.waker());
         match self.state.signal() {
-            Signal::None => {}
+            Signal::None | Signal::Retire => {}
             Signal::MakeRoom if self.state.is_idle() => {
                 if self.poll_last_chance(cx).is_ready() {
                     return Poll::Ready(Action::Close(CloseReason::MadeRoom));

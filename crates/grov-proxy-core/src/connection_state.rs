@@ -60,7 +60,8 @@ impl Default for State {
 
 const NONE: u8 = 0;
 const MAKE_ROOM: u8 = 1;
-const STOP: u8 = 2;
+const RETIRE: u8 = 2;
+const STOP: u8 = 3;
 
 /// A request of the accept loop to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub(crate) enum Signal {
     None,
     /// Close if idle, so that a new client can connect.
     MakeRoom,
+    /// Close after the next response, because another process serves new connections.
+    Retire,
     /// Close after the current request.
     Stop,
 }
@@ -161,11 +164,12 @@ impl ConnectionState {
         match self.0.signal.load(Ordering::Acquire) {
             NONE => Signal::None,
             MAKE_ROOM => Signal::MakeRoom,
+            RETIRE => Signal::Retire,
             _ => Signal::Stop,
         }
     }
 
-    /// Clears [`Signal::MakeRoom`]. A [`Signal::Stop`] stays.
+    /// Clears [`Signal::MakeRoom`]. Other signals stay.
     pub(crate) fn decline_eviction(&self) {
         let signal = &self.0.signal;
         let _ = signal.compare_exchange(MAKE_ROOM, NONE, Ordering::AcqRel, Ordering::Acquire);
@@ -175,6 +179,12 @@ impl ConnectionState {
     pub(crate) fn signal_make_room(&self) {
         let signal = &self.0.signal;
         let _ = signal.compare_exchange(NONE, MAKE_ROOM, Ordering::AcqRel, Ordering::Acquire);
+        self.0.task.wake();
+    }
+
+    /// Asks the connection to close after the next response, which says so to the client.
+    pub(crate) fn signal_retire(&self) {
+        self.0.signal.store(RETIRE, Ordering::Release);
         self.0.task.wake();
     }
 
@@ -189,7 +199,7 @@ impl ConnectionState {
         match self.signal() {
             Signal::None => self.0.eviction_rank.load(Ordering::Relaxed),
             // Closing already.
-            Signal::MakeRoom | Signal::Stop => NOT_EVICTABLE,
+            Signal::MakeRoom | Signal::Retire | Signal::Stop => NOT_EVICTABLE,
         }
     }
 
@@ -285,6 +295,13 @@ mod tests {
         );
         state.decline_eviction();
         assert_eq!((state.signal(), state.eviction_rank()), (Signal::None, 7));
+        state.signal_retire();
+        state.signal_make_room();
+        state.decline_eviction();
+        assert_eq!(
+            (state.signal(), state.eviction_rank()),
+            (Signal::Retire, NOT_EVICTABLE)
+        );
         state.signal_stop();
         state.signal_make_room();
         state.decline_eviction();

@@ -121,4 +121,5 @@ pub use route::{
     Answer, Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Route, RouteRequest,
     Router, Target, Timeouts,
 };
+pub use server::Shutdown;
 pub use upstream::{DialError, Dialer, PlainHttp, Upstream, UpstreamHandle, Upstreams};

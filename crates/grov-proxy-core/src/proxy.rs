@@ -15,7 +15,7 @@ use crate::metrics::Metrics;
 use crate::observe::{ObserverQueue, TurnObserver};
 use crate::policy::{Policies, RequestPolicy};
 use crate::route::Router;
-use crate::server;
+use crate::server::{self, Shutdown};
 use crate::upstream::{Pools, Upstream, Upstreams};
 use crate::workers::Workers;
 use http::HeaderName;
@@ -128,6 +128,28 @@ impl Proxy {
         self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
+    ) -> Result<usize, ServeError> {
+        let stop = async {
+            shutdown.await;
+            Shutdown::Stop
+        };
+        self.serve_until(listener, stop).await
+    }
+
+    /// Like [`serve`](Self::serve); the future says how to stop.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    ///
+    /// # Cancellation
+    /// As [`serve`](Self::serve).
+    ///
+    /// # Panics
+    /// As [`serve`](Self::serve).
+    pub async fn serve_until(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = Shutdown>,
     ) -> Result<usize, ServeError> {
         let address = listener.local_addr()?;
         if let Some(what) = self.service.forwarder.pools.refuse_own(address) {

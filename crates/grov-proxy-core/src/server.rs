@@ -26,6 +26,20 @@ use tokio::time::Instant;
 /// Errors of `accept` are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
+/// How long connections stay open for one more request after [`Shutdown::HandOver`]. Clients close idle connections about as
+/// soon.
+const RETIREMENT: Duration = Duration::from_secs(10);
+
+/// How a proxy stops serving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Idle connections close at once.
+    Stop,
+    /// Another process accepts connections at the same address. Each open connection may send one more request, whose response
+    /// tells the client to connect again, within ten seconds. So no request meets a connection that is being closed.
+    HandOver,
+}
+
 /// Serves until `shutdown` resolves, then waits up to `grace` for running exchanges. Returns how many were cut. `tls` is for
 /// connections of the listener.
 pub(crate) async fn serve(
@@ -34,16 +48,16 @@ pub(crate) async fn serve(
     mut streams: Option<mpsc::Receiver<Taken>>,
     service: Arc<Service>,
     workers: &Workers,
-    shutdown: impl Future<Output = ()>,
+    shutdown: impl Future<Output = Shutdown>,
     grace: Duration,
 ) -> usize {
     let mut clients = ConnectionSet::new(service);
     let mut shutdown = pin!(shutdown);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
     let mut pausing = None;
-    loop {
+    let shutdown = loop {
         tokio::select! {
-            () = &mut shutdown => break,
+            how = &mut shutdown => break how,
             Some(ended) = clients.tasks.join_next_with_id() => {
                 clients.ended(ended);
                 pausing = pausing.filter(|why| *why == Pause::AcceptFailed || clients.is_crowded());
@@ -86,8 +100,11 @@ pub(crate) async fn serve(
                 }
             }
         }
-    }
+    };
     drop((listener, streams));
+    if shutdown == Shutdown::HandOver {
+        clients.retire().await;
+    }
     // Idle connections close at once, busy ones after their running exchange.
     for state in clients.open.values() {
         state.signal_stop();
@@ -237,6 +254,20 @@ impl ConnectionSet {
             }
             _ => false,
         }
+    }
+
+    /// Lets each connection serve one more request. Returns when all have ended, or after [`RETIREMENT`].
+    async fn retire(&mut self) {
+        for state in self.open.values() {
+            state.signal_retire();
+        }
+        let all_ended = async {
+            while let Some(ended) = self.tasks.join_next_with_id().await {
+                self.ended(ended);
+            }
+        };
+        // What is still open then is idle, or in an exchange that has the grace period.
+        let _ = tokio::time::timeout(RETIREMENT, all_ended).await;
     }
 
     fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {

@@ -33,6 +33,33 @@ async fn shutdown_finishes_streams_and_accepts_no_clients() {
 }
 
 #[tokio::test]
+async fn after_a_hand_over_each_connection_serves_one_more_request() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let mut proxy = Running::before(&upstream).await;
+    let mut kept = proxy.client().await;
+    kept.send(post("/v1/messages", b"{}")).await;
+    let (head, _) = kept.receive().await.unwrap();
+    assert!(!head.to_ascii_lowercase().contains("connection: close"), "{head}");
+    let mut silent = proxy.client().await;
+    // A response on a later connection shows that both were accepted.
+    let mut last = proxy.client().await;
+    last.send(post("/v1/messages", b"{}")).await;
+    last.receive().await.unwrap();
+    proxy.hand_over();
+    until("the listener to close", || {
+        std::net::TcpStream::connect(proxy.address).is_err()
+    })
+    .await;
+    for client in [&mut kept, &mut silent, &mut last] {
+        client.send(post("/v1/messages", b"{}")).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.to_ascii_lowercase().contains("connection: close"), "{head}");
+        assert!(client.receive().await.is_none(), "the connection goes on");
+    }
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
 async fn partial_head_does_not_delay_shutdown() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;

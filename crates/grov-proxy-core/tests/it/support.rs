@@ -1,6 +1,6 @@
 //! A scripted upstream and client with control over every byte.
 
-use grov_proxy_core::{Intake, Limits, Metrics, Proxy, ProxyBuilder, Upstream};
+use grov_proxy_core::{Intake, Limits, Metrics, Proxy, ProxyBuilder, Shutdown, Upstream};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -234,7 +234,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) metrics: Arc<Metrics>,
-    stop: Option<oneshot::Sender<()>>,
+    stop: Option<oneshot::Sender<Shutdown>>,
     done: std::thread::JoinHandle<usize>,
 }
 
@@ -258,7 +258,7 @@ impl Running {
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let metrics = proxy.metrics();
-        let (stop, stopped) = oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel();
         let done = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
@@ -267,10 +267,8 @@ impl Running {
                 .unwrap();
             runtime.block_on(async move {
                 let listener = TcpListener::from_std(listener).unwrap();
-                let shutdown = async {
-                    let _ = stopped.await;
-                };
-                proxy.serve(listener, shutdown).await.unwrap()
+                let shutdown = async { stopped.await.unwrap_or(Shutdown::Stop) };
+                proxy.serve_until(listener, shutdown).await.unwrap()
             })
         });
         Self {
@@ -298,8 +296,17 @@ impl Running {
 
     /// Starts the shutdown.
     pub(crate) fn stop(&mut self) {
+        self.end(Shutdown::Stop);
+    }
+
+    /// Starts the shutdown as if another process served new connections.
+    pub(crate) fn hand_over(&mut self) {
+        self.end(Shutdown::HandOver);
+    }
+
+    fn end(&mut self, how: Shutdown) {
         if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
+            let _ = stop.send(how);
         }
     }
 
