@@ -59,7 +59,7 @@ impl ProxyView {
             false => (
                 format!("grov-proxyd (pid {pid}) is running but does not answer at {url}"),
                 format!(
-                    "see its log: it may be overloaded or out of connections; restart it with kill {pid}, then grov proxy --detach"
+                    "see its log: it may be overloaded or out of connections; `grov proxy restart` replaces it"
                 ),
             ),
         })
@@ -190,7 +190,13 @@ pub(crate) fn port_taken_by(address: SocketAddr) -> Option<String> {
     let port = address.port();
     match listener_at(address) {
         Listener::Nothing => None,
-        Listener::Foreign => Some(format!("another program listens on port {port}")),
+        Listener::Foreign { holder } => {
+            let holder = holder.map_or_else(String::new, |holder| format!(": {holder}"));
+            Some(format!("another program listens on port {port}{holder}"))
+        }
+        Listener::Hung { pid } => Some(format!(
+            "the Grov daemon of another home (process {pid}) listens on port {port} and does not answer"
+        )),
         Listener::Grov { pid } => Some(format!(
             "the Grov daemon of another home (process {pid}) listens on port {port}"
         )),

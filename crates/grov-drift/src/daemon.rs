@@ -30,12 +30,28 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
         return Ok(());
     };
     let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_ok();
-    if is_listening && is_home_daemon(context.home, proxy.port()) {
-        return Ok(());
-    }
-    match is_listening.then(|| listener_at(proxy)) {
-        Some(Listener::Foreign) => Err(HookError::Daemon(format!(
-            "another program listens at {proxy}, where this client sends {}. {}",
+    let found = is_listening.then(|| listener_at(proxy));
+    let is_own = is_listening && is_home_daemon(context.home, proxy.port());
+    match found {
+        Some(Listener::Grov { .. }) if is_own => {
+            upgrade(context, proxy.port());
+            Ok(())
+        }
+        Some(Listener::Hung { pid }) if is_own => match daemon_at(context.home, proxy.port()) {
+            Some(record) if record.pid == pid => Err(HookError::Daemon(format!(
+                "grov-proxyd (process {pid}) is running at {proxy} but does not answer, so this client gets no response. Restart it with `grov proxy restart`."
+            ))),
+            // It is still starting.
+            _ => Ok(()),
+        },
+        Some(Listener::Foreign { holder }) => Err(HookError::Daemon(format!(
+            "another program listens at {proxy}, where this client sends {}{}. {}",
+            traffic(context),
+            holder.map_or_else(String::new, |holder| format!(": {holder}")),
+            port_advice(context, proxy.port())
+        ))),
+        Some(Listener::Hung { pid }) => Err(HookError::Daemon(format!(
+            "the Grov daemon of another home (process {pid}) listens at {proxy}, where this client sends {}, and does not answer. {}",
             traffic(context),
             port_advice(context, proxy.port())
         ))),
@@ -59,6 +75,23 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
             })
         }
     }
+}
+
+/// Lets a daemon of an older version hand over to the installed one. If that fails, the old one goes on.
+fn upgrade(context: &HookContext<'_>, port: u16) {
+    let is_older = |record: daemon::Record| is_older(&record.version, env!("CARGO_PKG_VERSION"));
+    if daemon_at(context.home, port).is_some_and(is_older) {
+        let _ = context.programs.start_proxy(port);
+    }
+}
+
+/// Whether a version is older than another. False for versions with more than three numbers.
+fn is_older(version: &str, other: &str) -> bool {
+    let numbers = |version: &str| -> Option<Vec<u64>> {
+        let numbers: Option<Vec<u64>> = version.split('.').map(|number| number.parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() == 3)
+    };
+    matches!((numbers(version), numbers(other)), (Some(version), Some(other)) if version < other)
 }
 
 /// An error message if this home's daemon listens at another address.
@@ -100,13 +133,24 @@ fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     )
 }
 
-/// Whether the listener at `port` is this home's daemon. A daemon that is still starting may not have published its address.
+/// Whether the listener at `port` is this home's daemon, or a daemon of `grov run` in this home. A daemon that is still
+/// starting may not have published its address.
 fn is_home_daemon(home: &Home, port: u16) -> bool {
-    let is_there = |record: daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
-    daemon::is_running(home) && daemon::read(home).is_none_or(is_there)
+    let is_starting = || daemon::is_running(home) && daemon::read(home).is_none();
+    daemon_at(home, port).is_some() || is_starting()
 }
 
-/// The proxy's address if the client uses it: the configured port, or the port of the last daemon that started.
+/// The running daemon of this home that listens at `port`.
+fn daemon_at(home: &Home, port: u16) -> Option<daemon::Record> {
+    let is_there = |record: &daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
+    let shared = daemon::read(home).filter(|_| daemon::is_running(home));
+    shared
+        .filter(is_there)
+        .or_else(|| daemon::run_records(home).into_iter().find(is_there))
+}
+
+/// The proxy's address if the client uses it: the configured port, the port of the last daemon that started, or that of a
+/// running `grov run`.
 pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> Option<SocketAddr> {
     let url = context
         .environment
@@ -119,7 +163,9 @@ pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> O
     let is_own = match url.is_loopback() {
         true => {
             let port = |record: daemon::Record| Some(Url::parse(&record.url).ok()?.port());
-            url.port() == configured.port || last().and_then(port) == Some(url.port())
+            url.port() == configured.port
+                || last().and_then(port) == Some(url.port())
+                || daemon_at(context.home, url.port()).is_some()
         }
         // With TLS, a name of the certificate may be the only host that clients accept.
         false => url.is_secure() && last().is_some_and(|record| record.base_url.as_deref() == Some(base_url)),
@@ -132,6 +178,12 @@ mod tests {
     use super::*;
     use grov_runtime::{Environment, daemon::Lock, daemon::Record};
     use time::OffsetDateTime;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(is_older("0.9.1", "0.10.0") && !is_older("0.10.0", "0.9.1") && !is_older("1.0.0", "1.0.0"));
+        assert!(!is_older("1.0.0-rc1", "1.0.0") && !is_older("", "1.0.0"));
+    }
 
     #[test]
     fn the_homes_daemon_is_recognized_by_its_port() {

@@ -8,9 +8,14 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
+
+mod run_record;
+
+pub use run_record::{RunRecord, run_records};
 
 /// Maximum time that a starting daemon waits for the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
@@ -187,12 +192,12 @@ pub fn daemon_environment(home: &Home, environment: &Environment, settings: &Set
 #[non_exhaustive]
 pub enum LockError {
     /// Another daemon is running in this home.
-    #[error("another grov-proxyd runs in {}: {}", home.display(), describe(record.as_ref()))]
+    #[error("another grov-proxyd runs in {}: {}", home.display(), describe(record.as_deref()))]
     Held {
         /// The home.
         home: PathBuf,
         /// The other daemon; `None` while it is starting.
-        record: Option<Record>,
+        record: Option<Box<Record>>,
     },
     /// The lock file or the record cannot be written.
     #[error("{} cannot be written: {source}", path.display())]
@@ -216,6 +221,8 @@ fn describe(record: Option<&Record>) -> String {
 pub struct Lock {
     home: Home,
     file: File,
+    /// Whether another process holds the same lock.
+    is_passed_on: bool,
 }
 
 impl Lock {
@@ -242,13 +249,39 @@ impl Lock {
             Ok(()) => Ok(Self {
                 home: home.clone(),
                 file,
+                is_passed_on: false,
             }),
             Err(TryLockError::WouldBlock) => Err(LockError::Held {
                 home: home.root().to_owned(),
-                record: read(home),
+                record: read(home).map(Box::new),
             }),
             Err(TryLockError::Error(source)) => Err(failed(&path, source)),
         }
+    }
+
+    /// The lock that another process took for this home and passed on with its open file; `None` if the file is not the home's.
+    pub fn inherited(home: &Home, file: File) -> Option<Self> {
+        let lock = Self {
+            home: home.clone(),
+            file,
+            is_passed_on: false,
+        };
+        if lock.is_in_place() {
+            return Some(lock);
+        }
+        // Not this home's record.
+        lock.pass_on();
+        None
+    }
+
+    /// The locked file, to be passed to another process, which then holds the lock too.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Closes the file without releasing the lock, because another process has it too. Leaves the record to that process.
+    pub fn pass_on(mut self) {
+        self.is_passed_on = true;
     }
 
     /// Whether the lock file is still the locked one. After it was deleted or replaced, alone or with the home, another daemon
@@ -290,6 +323,9 @@ pub(crate) fn lock_within(
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        if self.is_passed_on {
+            return;
+        }
         // Errors are ignored: readers check the record, and the system releases the lock.
         if self.is_in_place() {
             let _ = std::fs::remove_file(self.home.daemon_record());

@@ -88,6 +88,11 @@ impl Home {
         Ok(logs)
     }
 
+    /// Creates the directory of [`run_records`](Self::run_records), and the home if needed.
+    pub fn create_run_records(&self) -> Result<(), HomeError> {
+        self.create_directory(&self.run_records())
+    }
+
     fn create_directory(&self, path: &Path) -> Result<(), HomeError> {
         create_directory(path).map_err(|source| HomeError::Unusable {
             path: path.to_owned(),
@@ -118,6 +123,21 @@ impl Home {
     /// The lock of the running daemon.
     pub fn daemon_lock(&self) -> PathBuf {
         self.root.join("daemon.lock")
+    }
+
+    /// The directory with the records of daemons that serve one `grov run`.
+    pub fn run_records(&self) -> PathBuf {
+        self.root.join("run")
+    }
+
+    /// The socket on which the running daemon accepts commands.
+    pub fn control_socket(&self) -> PathBuf {
+        self.root.join("control.sock")
+    }
+
+    /// The log of a daemon in the background, unless `log.file` names another file.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.logs().join("proxy.log")
     }
 
     /// The user's configuration, unless `GROV_CONFIG` names another file.

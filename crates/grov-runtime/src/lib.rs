@@ -7,6 +7,7 @@
 //! This crate has no knowledge of sessions, requests or the database.
 #![forbid(unsafe_code)]
 
+mod control;
 pub mod daemon;
 mod dotenv;
 mod environment;
@@ -22,6 +23,7 @@ mod tokens;
 mod url;
 mod variables;
 
+pub use control::{ControlAnswer, ControlCommand, control};
 pub use environment::Environment;
 use home::create_directory;
 pub use home::{Home, HomeError, create_private, write_private};

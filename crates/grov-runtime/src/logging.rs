@@ -1,9 +1,11 @@
-//! The log: to standard error, or to a file of limited size.
+//! The log: to standard error, or to files of limited size, one or more a day. Every line is redacted.
 
-use crate::home::create_private;
-use std::fs::{File, OpenOptions};
+mod file;
+
+use file::RotatingFile;
+use grov_redact::Redactor;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -11,9 +13,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::LogSettings;
-
-/// A log file of this size in bytes is renamed to `NAME.1`, so that both take at most 20 MiB.
-const MAX_FILE: u64 = 10 * 1024 * 1024;
 
 /// Why logging could not be initialised.
 #[derive(Debug, thiserror::Error)]
@@ -49,13 +48,13 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     })?;
     let lines = tracing_subscriber::fmt::layer().with_ansi(false);
     let layer = match &settings.file {
-        None => lines.with_writer(io::stderr).boxed(),
+        None => lines.with_writer(|| Redacted(io::stderr())).boxed(),
         Some(path) => {
-            let file = RotatingFile::open(path, MAX_FILE).map_err(|source| LogError::File {
+            let file = RotatingFile::open(path, settings.keep).map_err(|source| LogError::File {
                 path: path.clone(),
                 source,
             })?;
-            lines.with_writer(Mutex::new(file)).boxed()
+            lines.with_writer(Mutex::new(Redacted(file))).boxed()
         }
     };
     tracing_subscriber::registry()
@@ -69,48 +68,18 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     Ok(())
 }
 
-/// A file that is rotated when it reaches its limit.
-struct RotatingFile {
-    path: PathBuf,
-    file: File,
-    length: u64,
-    limit: u64,
-}
+/// Masks secrets in each line. A line is one call of `write`.
+struct Redacted<W>(W);
 
-impl RotatingFile {
-    fn open(path: &Path, limit: u64) -> io::Result<Self> {
-        let file = create_private(path, OpenOptions::new().append(true).create(true))?;
-        let length = file.metadata()?.len();
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            length,
-            limit,
-        })
-    }
-
-    fn rotate(&mut self) -> io::Result<()> {
-        let mut aside = self.path.clone().into_os_string();
-        aside.push(".1");
-        std::fs::rename(&self.path, aside)?;
-        *self = Self::open(&self.path, self.limit)?;
-        Ok(())
-    }
-}
-
-impl Write for RotatingFile {
-    /// Writes the whole line to one file.
+impl<W: Write> Write for Redacted<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if self.length > 0 && self.length + line.len() as u64 > self.limit {
-            self.rotate()?;
-        }
-        self.file.write_all(line)?;
-        self.length += line.len() as u64;
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(Redactor::shared().redact(&text).as_bytes())?;
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.0.flush()
     }
 }
 
@@ -119,22 +88,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_file_is_rotated_at_its_limit_without_splitting_lines() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("log");
-        let mut file = RotatingFile::open(&path, 10).unwrap();
-        for line in ["first\n", "second\n", "third\n"] {
-            file.write_all(line.as_bytes()).unwrap();
-        }
-        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-        assert_eq!(
-            (read(&path), read(&path.with_extension("1"))),
-            ("third\n".into(), "second\n".into())
-        );
-        drop(file);
-        let mut file = RotatingFile::open(&path, 100).unwrap();
-        file.write_all(b"more\n").unwrap();
-        assert_eq!(read(&path), "third\nmore\n");
+    fn lines_contain_no_secret_and_stay_as_they_are_otherwise() {
+        let mut written = Redacted(Vec::new());
+        let plain = "2026-01-02T03:04:05.678901Z  INFO grov: LOCAL_OK fast → groq/llama (12ms, in=1 out=2) 0198c2a1-0000-7000-8000-0000deadbeef\n";
+        let key = "sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        written.write_all(plain.as_bytes()).unwrap();
+        written
+            .write_all(format!("WARN the provider said: bad key {key}\n").as_bytes())
+            .unwrap();
+        let text = String::from_utf8(written.0).unwrap();
+        assert!(text.starts_with(plain) && !text.contains(key), "{text}");
     }
 
     #[test]

@@ -1,4 +1,8 @@
-//! Identifies the program that listens on a local port: a Grov daemon or another one.
+//! Identifies the program that listens on a local port: a Grov daemon that answers, one that does not, or another program.
+
+mod holder;
+
+pub use holder::{Holder, holder};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,8 +21,11 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// `/_grov/`, so that a hook needs neither TLS nor a certificate.
 pub const LOCAL_HEADER: &str = "x-grov-local";
 
+/// The name of the daemon's program.
+const DAEMON: &str = "grov-proxyd";
+
 /// The program that listens on a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listener {
     /// No program.
     Nothing,
@@ -27,8 +34,16 @@ pub enum Listener {
         /// Its process id.
         pid: u32,
     },
+    /// A Grov daemon that accepts connections and does not answer: stopped, overloaded or hung.
+    Hung {
+        /// Its process id.
+        pid: u32,
+    },
     /// Another program, which may or may not answer.
-    Foreign,
+    Foreign {
+        /// `None` if this user may not see it.
+        holder: Option<Holder>,
+    },
 }
 
 /// Identifies the program that listens at an address, in little more than a second.
@@ -43,9 +58,12 @@ pub fn listener_at(address: SocketAddr) -> Listener {
     let Ok(stream) = connect(address) else {
         return Listener::Nothing;
     };
-    match fetch_health::<Health>(stream) {
-        Some(health) => Listener::Grov { pid: health.pid },
-        None => Listener::Foreign,
+    if let Some(health) = fetch_health::<Health>(stream) {
+        return Listener::Grov { pid: health.pid };
+    }
+    match holder(address.port()) {
+        Some(daemon) if daemon.name.starts_with(DAEMON) => Listener::Hung { pid: daemon.pid },
+        holder => Listener::Foreign { holder },
     }
 }
 
@@ -121,7 +139,8 @@ mod tests {
             "HTTP/1.1 404 Not Found\r\n\r\n<html>",
             "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ok\",\"pid\":7}",
         ] {
-            assert_eq!(listener_at(answering(foreign)), Listener::Foreign, "{foreign}");
+            let found = listener_at(answering(foreign));
+            assert!(matches!(found, Listener::Foreign { .. }), "{foreign}: {found:?}");
         }
     }
 
@@ -129,7 +148,8 @@ mod tests {
     fn a_program_that_accepts_and_never_answers_is_foreign() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        assert_eq!(listener_at(address), Listener::Foreign);
+        let found = listener_at(address);
+        assert!(matches!(found, Listener::Foreign { .. }), "{found:?}");
         drop(listener);
         assert_eq!(listener_at(address), Listener::Nothing);
     }

@@ -263,8 +263,10 @@ settings! {
     /// Settings of the log.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct LogSettings log {
-        /// File that grov-proxyd logs to, relative to the home; standard error if not set
+        /// File that grov-proxyd logs to, relative to the home; standard error if not set, logs/proxy.log in the background
         file: Option<PathBuf> = "log.file", Kind::Path, "", ["GROV_LOG_FILE"];
+        /// Number of older log files that are kept; a new file begins every day (UTC) and after 10 MiB
+        keep: u32 = "log.keep", Kind::Integer { min: 1, max: 1000 }, "7", ["GROV_LOG_KEEP"];
         /// What is logged: off, error, warn, info, debug or trace, also as TARGET=LEVEL, separated by commas
         levels: String = "log.level", Kind::Levels, "info", ["GROV_LOG", "GROV_LOG_LEVEL"], flag "--log-level", per project;
     }

@@ -13,6 +13,7 @@ fn a_project_cannot_redirect_or_weaken_anything() {
     assert_eq!(
         settings.log(),
         &LogSettings {
+            keep: 7,
             levels: "debug".to_owned(),
             file: None
         }

@@ -35,6 +35,7 @@ fn defaults_match_the_documentation() {
     assert_eq!(
         settings.log(),
         &LogSettings {
+            keep: 7,
             levels: "info".to_owned(),
             file: None
         }

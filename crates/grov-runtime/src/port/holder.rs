@@ -1,18 +1,31 @@
 //! Finds the process that listens on a port.
 
-use grov_runtime::port::{Listener, listener_at};
 use std::fs;
-use std::net::SocketAddr;
 
-/// Returns the name and the number of the process that listens on `address`, if this user may see it.
-pub(crate) fn find(address: SocketAddr) -> Option<String> {
-    let pid = process_listening_on(address.port());
-    let name = match listener_at(address) {
-        Listener::Grov { .. } => "another grov-proxyd".to_owned(),
-        _ => fs::read_to_string(format!("/proc/{}/comm", pid?)).unwrap_or_default(),
-    };
-    let name = name.trim();
-    Some(pid.map_or_else(|| name.to_owned(), |pid| format!("{name} (process {pid})")))
+/// A process that listens on a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its program; empty if it cannot be read.
+    pub name: String,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name.as_str() {
+            "" => write!(f, "process {}", self.pid),
+            name => write!(f, "{name} (process {})", self.pid),
+        }
+    }
+}
+
+/// The process that listens on `port` of any address, if this user may see it. `None` on systems other than Linux.
+pub fn holder(port: u16) -> Option<Holder> {
+    let pid = process_listening_on(port)?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = name.trim().to_owned();
+    Some(Holder { pid, name })
 }
 
 /// Finds the owner of the listening socket in `/proc`. Returns `None` on systems other than Linux.
@@ -64,9 +77,14 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         if cfg!(target_os = "linux") {
-            assert_eq!(process_listening_on(port), Some(std::process::id()));
+            let found = holder(port).unwrap();
+            assert_eq!(found.pid, std::process::id());
+            assert!(
+                found.to_string().ends_with(&format!("(process {})", found.pid)),
+                "{found}"
+            );
         }
         drop(listener);
-        assert_eq!(process_listening_on(port), None);
+        assert_eq!(holder(port), None);
     }
 }
