@@ -41,12 +41,20 @@ pub(crate) struct Arguments {
     /// Directory of configuration, database and logs [default: ~/.grov]
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+    /// Serve one `grov run`: end with standard input and the process named there, and leave the home's lock alone
+    #[arg(long, hide = true)]
+    run: bool,
     /// What is logged: error, warn, info, debug, trace, or levels per module
     #[arg(long, value_name = "L")]
     log_level: Option<String>,
 }
 
 impl Arguments {
+    /// Whether the daemon belongs to one `grov run`.
+    pub(crate) fn serves_one_run(&self) -> bool {
+        self.run
+    }
+
     /// Returns the settings given as flags, as pairs of setting name and value.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
         let file = |path: &Option<PathBuf>| -> Option<String> {

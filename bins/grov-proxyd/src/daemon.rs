@@ -4,26 +4,31 @@ use crate::access::Access;
 use crate::arguments::Arguments;
 use crate::assembly;
 use crate::context_setup;
+use crate::control::Control;
 use crate::drift_setup;
 use crate::embedding::{Embedding, EmbeddingStatus};
+use crate::handover::{HandOver, Inherited, Listener, Predecessor};
 use crate::home_monitor::HomeMonitor;
 use crate::hook_sessions::StoredHookSessions;
 use crate::hooks::{self, HookRoute};
 use crate::judge_setup;
+use crate::launcher::Launcher;
 use crate::listener;
 use crate::mitm_setup::MitmSetup;
 use crate::open_files;
 use crate::recording::Recording;
+use crate::relay::{Ending, relay};
 use crate::route_setup;
 use crate::screening;
 use crate::scrubbing;
+use crate::service_manager;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
 use grov_live::{ClearSettings, ContextObserver, ContextSource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::ModelJudge;
-use grov_proxy_core::{HeaderPolicy, Limits, Proxy, ServeError, Upstream};
-use grov_runtime::daemon::{Lock, LockError, Record};
+use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Upstream};
+use grov_runtime::daemon::{Lock, LockError, Record, RunRecord};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{
     EXIT_USAGE, Environment, Home, Inputs, LogSettings, ProxySettings, Settings, SettingsError, Tasks,
@@ -38,7 +43,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::net::TcpListener;
 
 /// The version in the daemon's record and on the health page.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -48,9 +52,6 @@ const MAX_WORKERS: usize = 4;
 
 /// Time for background work and unwritten records at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Time for unwritten records after a second signal.
-const SHORT_FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why the daemon stopped or did not start.
 pub(crate) struct Stop {
@@ -94,8 +95,16 @@ impl From<SettingsError> for Stop {
     }
 }
 
-/// Runs until a signal asks to stop.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+/// Runs until a signal asks to stop, or another process takes over.
+pub(crate) fn run(arguments: &Arguments, mut inherited: Inherited) -> Result<ExitCode, Stop> {
+    let ended = start(arguments, &mut inherited);
+    if let (Err(stop), Some(predecessor)) = (&ended, inherited.predecessor.take()) {
+        predecessor.report_failure(format!("{:#}", stop.error), stop.hint.clone());
+    }
+    ended
+}
+
+fn start(arguments: &Arguments, inherited: &mut Inherited) -> Result<ExitCode, Stop> {
     let environment = Environment::of_process();
     let home = Home::locate(arguments.home.as_deref(), &environment).map_err(|error| {
         let hint = error.hint();
@@ -120,16 +129,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     if let Some(error) = &home_fault {
         tracing::error!(%error, "the home cannot be used: requests are relayed, nothing is recorded");
     }
-    let lock = match Lock::acquire(&home) {
-        Ok(lock) => Some(lock),
-        Err(error @ LockError::Held { .. }) => {
-            let hint = "use the running daemon, stop it, or choose another home with --home";
-            return Err(Stop::fault(error).with_hint(hint));
-        }
-        Err(error) => {
-            tracing::error!(%error, "other programs will not find this daemon");
-            None
-        }
+    let lock = match inherited.predecessor.is_some() || arguments.serves_one_run() {
+        // A successor gets the lock when it is ready. A daemon of `grov run` leaves it to the daemon that others use.
+        true => None,
+        false => lock(&home)?,
     };
     // Runs everything except the relay. Two threads, so that a computation does not delay writes that a request waits for.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -139,11 +142,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .context("cannot start the async runtime")
         .map_err(Stop::fault)?;
     let home_monitor = Arc::new(HomeMonitor::new(&home, lock));
-    let result = runtime.block_on(serve(&settings, &home, &environment, &home_monitor));
+    let daemon = Daemon {
+        settings: &settings,
+        home: &home,
+        environment: &environment,
+        home_monitor: &home_monitor,
+        serves_one_run: arguments.serves_one_run(),
+    };
+    let result = runtime.block_on(daemon.serve(inherited));
     // Aborts tasks that still run after a second signal.
     runtime.shutdown_background();
     home_monitor.release();
     result
+}
+
+/// Locks the home; `None` if it cannot be written.
+fn lock(home: &Home) -> Result<Option<Lock>, Stop> {
+    match Lock::acquire(home) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error @ LockError::Held { .. }) => {
+            let hint = "use the running daemon, stop it, or choose another home with --home";
+            Err(Stop::fault(error).with_hint(hint))
+        }
+        Err(error) => {
+            tracing::error!(%error, "other programs will not find this daemon");
+            Ok(None)
+        }
+    }
 }
 
 /// Checks that the year is within 1970 to 9999. Otherwise the HTTP library panics when it writes the date of a response.
@@ -174,69 +199,150 @@ fn start_log(settings: &LogSettings) -> Result<(), Stop> {
     }
 }
 
-async fn serve(
-    settings: &Settings,
-    home: &Home,
-    environment: &Environment,
-    home_monitor: &Arc<HomeMonitor>,
-) -> Result<ExitCode, Stop> {
-    let connections = open_files::room_for_clients(open_files::raise_limit());
-    let access = Arc::new(Access::new(home, settings.proxy())?);
-    let (listener, address) = listener::bind(settings.proxy())?;
-    let recording = Recording::start(home, home_monitor, settings.store()).map_err(Stop::fault)?;
-    let tasks = Tasks::new(tokio::runtime::Handle::current());
-    tasks.spawn(
-        "home",
-        Arc::clone(home_monitor).run(recording.store(), tasks.shutdown()),
-    );
-    scrubbing::scrub_secrets(home, &tasks).await;
-    tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
-    let judge = judge_setup::judge(settings.llm(), address, &recording.store()).map_err(Stop::usage)?;
-    let services = Services {
-        settings,
-        home,
-        address,
-        recording: &recording,
-        tasks: &tasks,
-        access: &access,
-        judge: Arc::new(judge),
-    };
-    let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
-    let Built { proxy, drift, mitm } = services.proxy(connections, environment, Arc::new(hooks))?;
-    let mut signals = Signals::listen().map_err(Stop::fault)?;
-    if let Some(drift) = drift {
-        // So that corrections that were pending when the last daemon stopped go out with the next request.
-        drift.preload().await;
-    }
-    announce(address, &access, mitm.as_ref(), home_monitor);
-    tasks.spawn("access", Arc::clone(&access).watch(tasks.shutdown()));
-    // Boxed: it is large.
-    let relaying = Box::pin(relay(proxy, listener, mitm, &mut signals, &recording));
-    let Some(aborted) = relaying.await? else {
-        return Ok(ExitCode::from(130));
-    };
-    if aborted > 0 {
-        tracing::warn!(
-            cut = aborted,
-            "responses were cut off at the end of the grace period"
+/// A daemon that is starting.
+struct Daemon<'a> {
+    settings: &'a Settings,
+    home: &'a Home,
+    environment: &'a Environment,
+    home_monitor: &'a Arc<HomeMonitor>,
+    /// Whether it belongs to one `grov run`, ends with it, and leaves the home's lock alone.
+    serves_one_run: bool,
+}
+
+impl Daemon<'_> {
+    async fn serve(&self, inherited: &mut Inherited) -> Result<ExitCode, Stop> {
+        let Self {
+            settings,
+            home,
+            environment,
+            home_monitor,
+            ..
+        } = *self;
+        let connections = open_files::room_for_clients(open_files::raise_limit());
+        let access = Arc::new(Access::new(home, settings.proxy())?);
+        let (listener, address) = listener::bind(settings.proxy(), inherited.proxy.take())?;
+        let recording = Recording::start(home, home_monitor, settings.store()).map_err(Stop::fault)?;
+        let tasks = Tasks::new(tokio::runtime::Handle::current());
+        tasks.spawn(
+            "home",
+            Arc::clone(home_monitor).run(recording.store(), tasks.shutdown()),
         );
-    }
-    let judge = services.judge;
-    tasks.shut_down();
-    // Closing the judge makes rules give the pending verdicts. Both end before the store closes, because they write to it.
-    let (_, closed) = tokio::join!(
-        tasks.drain(FLUSH_TIMEOUT),
-        tokio::time::timeout(FLUSH_TIMEOUT, judge.close())
-    );
-    if closed.is_err() {
-        tracing::warn!(
-            "model calls were still in progress at shutdown; their reserved cost stays in the spending ledger"
+        scrubbing::scrub_secrets(home, &tasks).await;
+        tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
+        let judge = judge_setup::judge(settings.llm(), address, &recording.store()).map_err(Stop::usage)?;
+        let services = Services {
+            settings,
+            home,
+            address,
+            recording: &recording,
+            tasks: &tasks,
+            access: &access,
+            judge: Arc::new(judge),
+        };
+        let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
+        let mitm_listener = inherited.mitm.take();
+        let Built { proxy, drift, mitm } =
+            services.proxy(connections, environment, Arc::new(hooks), mitm_listener)?;
+        let signals = Signals::listen().map_err(Stop::fault)?;
+        if let Some(drift) = drift {
+            // So that corrections that were pending when the last daemon stopped go out with the next request.
+            drift.preload().await;
+        }
+        let mut listeners = vec![Listener::proxy(&listener).map_err(Stop::fault)?];
+        if let Some(mitm) = &mitm {
+            listeners.push(Listener::mitm(mitm.listener()).map_err(Stop::fault)?);
+        }
+        let hand_over = Arc::new(HandOver::new(listeners, Arc::clone(home_monitor)));
+        let _record = self.announce(address, &access, mitm.as_ref(), inherited.predecessor.take());
+        self.control(&hand_over, &tasks);
+        service_manager::ready();
+        tasks.spawn("watchdog", service_manager::watchdog(address, tasks.shutdown()));
+        tasks.spawn("access", Arc::clone(&access).watch(tasks.shutdown()));
+        let ending = Ending {
+            signals,
+            launcher: self.serves_one_run.then(Launcher::watch),
+            hand_over,
+        };
+        // Boxed: it is large.
+        let relaying = Box::pin(relay(proxy, listener, mitm, ending, &recording));
+        let Some(aborted) = relaying.await? else {
+            return Ok(ExitCode::from(130));
+        };
+        if aborted > 0 {
+            tracing::warn!(
+                cut = aborted,
+                "responses were cut off at the end of the grace period"
+            );
+        }
+        let judge = services.judge;
+        tasks.shut_down();
+        // Closing the judge makes rules give the pending verdicts. Both end before the store closes, because they write to it.
+        let (_, closed) = tokio::join!(
+            tasks.drain(FLUSH_TIMEOUT),
+            tokio::time::timeout(FLUSH_TIMEOUT, judge.close())
         );
+        if closed.is_err() {
+            tracing::warn!(
+                "model calls were still in progress at shutdown; their reserved cost stays in the spending ledger"
+            );
+        }
+        let health = recording.stop(FLUSH_TIMEOUT).await;
+        match health.queued + health.lost {
+            0 => Ok(ExitCode::SUCCESS),
+            lost => Err(Stop::fault(anyhow!("{lost} record(s) could not be kept"))),
+        }
     }
-    let health = recording.stop(FLUSH_TIMEOUT).await;
-    match health.queued + health.lost {
-        0 => Ok(ExitCode::SUCCESS),
-        lost => Err(Stop::fault(anyhow!("{lost} record(s) could not be kept"))),
+
+    /// Publishes the daemon's address to other programs and prints it. The result is the record of a daemon of `grov run`.
+    fn announce(
+        &self,
+        address: SocketAddr,
+        access: &Access,
+        mitm: Option<&MitmSetup>,
+        predecessor: Option<Predecessor>,
+    ) -> Option<RunRecord> {
+        if let Some(predecessor) = predecessor {
+            let lock = predecessor.take_lock().unwrap_or_else(|error| {
+                tracing::warn!(%error, "the replaced daemon did not pass on the home's lock");
+                None
+            });
+            self.home_monitor.take_over(lock);
+        }
+        let url = format!("{}://{address}", access.scheme());
+        let mitm_url = mitm.map(|mitm| format!("http://{}", mitm.address));
+        let record = Record {
+            base_url: access.base_url(address),
+            mitm_url: mitm_url.clone(),
+            ..Record::of_this_process(&url, VERSION, SystemClock.now())
+        };
+        let unpublished = |error| tracing::error!(%error, "other programs will not find this daemon");
+        let of_run = match self.serves_one_run {
+            true => RunRecord::publish(self.home, &record).map_err(unpublished).ok(),
+            false => {
+                let _ = self.home_monitor.publish(record).map_err(unpublished);
+                None
+            }
+        };
+        tracing::info!(version = VERSION, %url, "started");
+        if let Some(mitm_url) = mitm_url {
+            print_line(&format!("CONNECT proxy (HTTPS_PROXY) on {mitm_url}"));
+        }
+        print_line(&format!("listening on {url}"));
+        access.announce(print_line);
+        of_run
+    }
+
+    /// Accepts commands, if this is the daemon that others find.
+    fn control(&self, hand_over: &Arc<HandOver>, tasks: &Tasks) {
+        if !self.home_monitor.is_locked() {
+            return;
+        }
+        match Control::listen(self.home) {
+            Ok(control) => {
+                tasks.spawn("control", control.run(Arc::clone(hand_over), tasks.shutdown()));
+            }
+            Err(error) => tracing::warn!(%error, "a restart of this daemon will close its port for a moment"),
+        }
     }
 }
 
@@ -265,6 +371,7 @@ impl Services<'_> {
         connections: usize,
         environment: &Environment,
         hooks: Arc<HookRoute>,
+        mitm_listener: Option<std::net::TcpListener>,
     ) -> Result<Built, Stop> {
         let Self {
             settings, recording, ..
@@ -311,7 +418,7 @@ impl Services<'_> {
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
-        let mitm = MitmSetup::new(settings, self.home, &builder.upstreams())?;
+        let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
         self.tasks.spawn("routed usage", usage);
@@ -411,93 +518,13 @@ fn limits(settings: &ProxySettings, connections: usize) -> Limits {
     }
 }
 
-/// Serves clients until a signal, then waits for running responses. Returns the number of responses that were cut off, or
-/// `None` after a second signal.
-async fn relay(
-    mut proxy: Proxy,
-    listener: TcpListener,
-    mitm: Option<MitmSetup>,
-    signals: &mut Signals,
-    recording: &Recording,
-) -> Result<Option<usize>, Stop> {
-    let metrics = proxy.metrics();
-    let (stop, mut stopped) = tokio::sync::watch::channel(false);
-    let mut mitm_stopped = stopped.clone();
-    let intake = mitm.is_some().then(|| proxy.intake());
-    let connect_proxy = async move {
-        let (Some(mitm), Some(intake)) = (mitm, intake) else {
-            return Ok(0);
-        };
-        mitm.serve(intake, async move {
-            let _ = mitm_stopped.wait_for(|stop| *stop).await;
-        })
-        .await
-    };
-    let serving = proxy.serve(listener, async move {
-        // Also resolves when the sender is dropped.
-        let _ = stopped.wait_for(|stop| *stop).await;
-    });
-    let serving = async {
-        let serving = async { serving.await.map_err(failed) };
-        let (cut, tunnels) = tokio::try_join!(serving, connect_proxy)?;
-        match tunnels {
-            0 => {}
-            tunnels => tracing::info!(tunnels, "tunnels were cut off"),
-        }
-        Ok(cut)
-    };
-    tokio::pin!(serving);
-    tokio::select! {
-        ended = &mut serving => return ended.map(Some),
-        () = signals.next() => {}
-    }
-    print_line(&format!(
-        "shutting down; waiting for {} response(s) to end; a second signal aborts them",
-        metrics.streams()
-    ));
-    stop.send_replace(true);
-    tokio::select! {
-        ended = &mut serving => ended.map(Some),
-        () = signals.next() => {
-            recording.stop(SHORT_FLUSH_TIMEOUT).await;
-            Ok(None)
-        }
-    }
-}
-
-fn failed(error: ServeError) -> Stop {
-    match error {
-        ServeError::Threads(_) => Stop::fault(error),
-        error => Stop::usage(error),
-    }
-}
-
-/// Publishes the daemon's address to other programs and prints it.
-fn announce(address: SocketAddr, access: &Access, mitm: Option<&MitmSetup>, home_monitor: &HomeMonitor) {
-    let url = format!("{}://{address}", access.scheme());
-    let mitm_url = mitm.map(|mitm| format!("http://{}", mitm.address));
-    let record = Record {
-        base_url: access.base_url(address),
-        mitm_url: mitm_url.clone(),
-        ..Record::of_this_process(&url, VERSION, SystemClock.now())
-    };
-    if let Err(error) = home_monitor.publish(record) {
-        tracing::error!(%error, "other programs will not find this daemon");
-    }
-    if let Some(mitm_url) = mitm_url {
-        print_line(&format!("CONNECT proxy (HTTPS_PROXY) on {mitm_url}"));
-    }
-    print_line(&format!("listening on {url}"));
-    access.announce(print_line);
-}
-
 /// Returns the number of relay threads.
 fn worker_count() -> usize {
     std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, MAX_WORKERS))
 }
 
 /// Prints a line to standard error.
-fn print_line(line: &str) {
+pub(crate) fn print_line(line: &str) {
     // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{}", grov_runtime::printable(line));
 }

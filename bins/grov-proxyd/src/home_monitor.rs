@@ -5,6 +5,9 @@ use grov_domain::{ExchangeRecord, RecordSink, Redacted, SinkHealth};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::{Home, Shutdown};
 use grov_store::BatchWriter;
+use std::fs::File;
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -111,6 +114,34 @@ impl HomeMonitor {
             tracing::error!("{fault}");
         }
         state.fault = fault;
+    }
+
+    /// Uses the lock that another daemon passed on, or acquires it. Without it, other programs do not find this daemon.
+    pub(crate) fn take_over(&self, file: Option<File>) {
+        let inherited = file.and_then(|file| Lock::inherited(&self.home, file));
+        let lock = inherited.map_or_else(|| Lock::acquire(&self.home), Ok);
+        match lock {
+            Ok(lock) => self.state().lock = Some(lock),
+            Err(error) => tracing::error!(%error, "other programs will not find this daemon"),
+        }
+    }
+
+    /// Passes the lock to another daemon by `send`, and keeps no part in it.
+    pub(crate) fn hand_over(
+        &self,
+        send: impl FnOnce(Option<BorrowedFd<'_>>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut state = self.state();
+        send(state.lock.as_ref().map(Lock::file))?;
+        if let Some(lock) = state.lock.take() {
+            lock.pass_on();
+        }
+        Ok(())
+    }
+
+    /// Whether this daemon holds the lock, so that others find it.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.state().lock.is_some()
     }
 
     /// Releases the lock.

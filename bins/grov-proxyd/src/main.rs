@@ -6,25 +6,31 @@ mod arguments;
 mod assembly;
 mod context_material;
 mod context_setup;
+mod control;
 mod daemon;
 mod drift_setup;
 mod embedding;
+mod handover;
 mod home_monitor;
 mod hook_sessions;
 mod hooks;
 mod judge_setup;
+mod launcher;
 mod listener;
 mod mitm_setup;
 mod open_files;
-mod port_holder;
 mod recording;
+mod relay;
 mod route_setup;
 mod screening;
 mod scrubbing;
+mod service_manager;
 
 use arguments::Arguments;
 use clap::Parser;
+use daemon::Stop;
 use grov_runtime::printable;
+use handover::Inherited;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -42,7 +48,11 @@ fn main() -> ExitCode {
             };
         }
     };
-    match daemon::run(&arguments) {
+    let inherited = Inherited::from_environment().map_err(|error| {
+        let error = anyhow::Error::new(error).context("a socket from the service manager cannot be used");
+        Stop::fault(error).with_hint("its socket unit must have TCP addresses as ListenStream")
+    });
+    match inherited.and_then(|inherited| daemon::run(&arguments, inherited)) {
         Ok(code) => code,
         Err(stop) => {
             let mut stderr = std::io::stderr();

@@ -24,15 +24,20 @@ pub(crate) struct MitmSetup {
 }
 
 impl MitmSetup {
-    /// Binds its port and reads the certificate authority, if it is enabled.
-    pub(crate) fn new(settings: &Settings, home: &Home, upstreams: &Upstreams) -> Result<Option<Self>, Stop> {
+    /// Binds its port, unless a socket is inherited, and reads the certificate authority, if it is enabled.
+    pub(crate) fn new(
+        settings: &Settings,
+        home: &Home,
+        upstreams: &Upstreams,
+        inherited: Option<std::net::TcpListener>,
+    ) -> Result<Option<Self>, Stop> {
         let MitmSettings { enabled, .. } = settings.mitm();
         if !enabled {
             return Ok(None);
         }
         let targets = targets(&settings.mitm().hosts)?;
         let (listener, address) =
-            listener::bind_connect_proxy(loopback(settings.proxy()), settings.mitm().port)?;
+            listener::bind_connect_proxy(loopback(settings.proxy()), settings.mitm().port, inherited)?;
         upstreams.refuse(address);
         let names = targets.iter().map(|target| target.name.clone()).collect();
         let files = CaFiles::new(home.certificate_authority());
@@ -65,6 +70,11 @@ impl MitmSetup {
             },
             counters: Arc::default(),
         }))
+    }
+
+    /// The listening socket.
+    pub(crate) fn listener(&self) -> &TcpListener {
+        &self.listener
     }
 
     /// Serves clients until `shutdown` resolves. `intake` takes the decrypted connections.
