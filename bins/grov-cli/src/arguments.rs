@@ -4,7 +4,10 @@ mod context;
 mod drift;
 mod memory;
 mod plans;
+mod proxy;
 mod route;
+mod run;
+mod service;
 mod token;
 
 use crate::failure::Failure;
@@ -18,9 +21,12 @@ pub(crate) use memory::{
     SearchArguments,
 };
 pub(crate) use plans::{ApproveArguments, BranchArguments, PlansCommand};
+pub(crate) use proxy::{DaemonFlags, LogArguments, ProxyArguments, ProxyCommand};
 pub(crate) use route::{
     AddArguments, AddedApi, AgentArguments, AgentScope, ExplainArguments, RouteArguments, RouteCommand,
 };
+pub(crate) use run::RunArguments;
+pub(crate) use service::{ServiceCommand, ServiceManager};
 use std::ffi::OsString;
 use std::path::PathBuf;
 pub(crate) use token::{CreateArguments, TokenCommand};
@@ -77,6 +83,8 @@ pub(crate) enum Command {
     Unregister(UnregisterArguments),
     /// Unregister Grov and stop the proxy; recorded data is kept
     Uninstall(UnregisterArguments),
+    /// Run a command, such as claude, through the proxy; nothing is configured
+    Run(RunArguments),
     /// Check the installation; explain each problem and how to fix it
     Doctor {
         /// Apply fixes that need no decision: permissions, hooks that call a missing program, a proxy that is not running
@@ -85,8 +93,13 @@ pub(crate) enum Command {
     },
     /// Print the client's status line, from the JSON that the client writes to standard input
     Statusline,
-    /// Run the proxy (grov-proxyd), in the foreground or detached
+    /// Run the proxy (grov-proxyd) in the foreground; start, stop and restart it in the background
     Proxy(ProxyArguments),
+    /// Let systemd or launchd start the proxy
+    Service {
+        #[command(subcommand)]
+        command: ServiceCommand,
+    },
     /// Show whether the proxy is running, and the recorded sessions
     ProxyStatus {
         /// Maximum number of sessions, newest first; 0 = all [default: 20, with --json all]
@@ -203,6 +216,9 @@ pub(crate) struct InitArguments {
     /// Send hooks to grov-proxyd over HTTP where the client supports it, instead of starting a process for each
     #[arg(long)]
     pub(crate) http: bool,
+    /// Also define a shell function that runs `claude` through the proxy, without a base URL
+    #[arg(long, conflicts_with = "proxy")]
+    pub(crate) mitm: bool,
     /// Also set the status line, unless another one is set
     #[arg(long)]
     pub(crate) statusline: bool,
@@ -224,28 +240,6 @@ pub(crate) struct UnregisterArguments {
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ProxyArguments {
-    /// Port to listen on; 0 = any free one
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) port: Option<String>,
-    /// Address to listen on; loopback only
-    #[arg(long, value_name = "IP")]
-    pub(crate) host: Option<String>,
-    /// Base URL to forward requests to
-    #[arg(long, value_name = "URL")]
-    pub(crate) upstream: Option<String>,
-    /// Log level: off, error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) log_level: Option<String>,
-    /// Start it in the background, wait until it listens, and print its URL
-    #[arg(long)]
-    pub(crate) detach: bool,
-    /// Start a new process session first; used by --detach
-    #[arg(long, hide = true, conflicts_with = "detach")]
-    pub(crate) own_session: bool,
 }
 
 #[derive(Args, Debug)]

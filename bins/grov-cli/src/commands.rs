@@ -17,6 +17,8 @@ mod proxy;
 mod proxy_status;
 mod registration;
 mod route;
+mod run;
+mod service;
 mod sessions;
 mod status;
 mod statusline;
@@ -44,6 +46,8 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Uninstall(arguments) => registration::uninstall(&context()?, &arguments),
         Command::Doctor { fix } => doctor::run(common, fix, terminal),
         Command::Proxy(arguments) => proxy::run(common, &arguments, terminal),
+        Command::Run(arguments) => run::run(common, &arguments, terminal),
+        Command::Service { command } => service::run(&context()?, &command),
         Command::ProxyStatus { limit } => proxy_status::run(&context()?, limit),
         Command::Statusline => statusline::run(common, terminal),
         Command::Status => status::run(&context()?),

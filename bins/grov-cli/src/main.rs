@@ -11,6 +11,7 @@ mod client_spending;
 mod commands;
 mod context;
 mod daemon_health;
+mod daemon_start;
 mod embedder;
 mod failure;
 mod format;
@@ -23,6 +24,7 @@ mod progress;
 mod session;
 mod since;
 mod table;
+mod written_files;
 
 use arguments::Invocation;
 use output::Terminal;

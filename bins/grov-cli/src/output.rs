@@ -15,6 +15,8 @@ pub(crate) enum ExitStatus {
     Success,
     /// Nothing found, or a check failed: exit code 1.
     Negative,
+    /// The exit code of the program that the command ran.
+    Of(u8),
 }
 
 impl ExitStatus {
@@ -202,6 +204,7 @@ pub(crate) fn ask(question: &str) -> Option<bool> {
 pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
     let report = match outcome {
         Ok(ExitStatus::Success) | Err(Failure::BrokenPipe) => return ExitCode::SUCCESS,
+        Ok(ExitStatus::Of(code)) => return ExitCode::from(code),
         Ok(ExitStatus::Negative) => return ExitCode::from(EXIT_NEGATIVE),
         Err(Failure::Report(report)) => report,
     };

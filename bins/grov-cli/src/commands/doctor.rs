@@ -9,6 +9,7 @@ mod http_hooks;
 mod judge;
 mod proxy;
 mod routing;
+mod shell;
 mod store;
 mod version;
 
@@ -196,6 +197,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     checks.extend(routing::checks(&context));
+    checks.extend(shell::check(&context));
     Ok(checks)
 }
 

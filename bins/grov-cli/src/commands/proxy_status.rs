@@ -178,7 +178,7 @@ fn proxy_text(answer: &Answer, style: Style) -> String {
         Some(taken) => {
             format!("proxy {state}: {taken}; stop that program, or set proxy.port to another port\n")
         }
-        None => format!("proxy {state}; `grov proxy --detach` starts it\n"),
+        None => format!("proxy {state}; `grov proxy start` starts it\n"),
     }
 }
 

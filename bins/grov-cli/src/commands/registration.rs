@@ -3,6 +3,7 @@
 mod gateway;
 mod http_hooks;
 mod init;
+mod shell;
 mod unregister;
 mod user_token;
 

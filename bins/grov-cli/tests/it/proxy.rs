@@ -257,7 +257,7 @@ fn a_detached_daemon_has_its_own_session_and_none_of_the_clients_secrets() {
     let logs = installed.grov_home().join("logs");
     assert!(has(&format!(
         "GROV_LOG_FILE={}",
-        logs.join("grov-proxyd.log").display()
+        logs.join("proxy.log").display()
     )));
     let session = Command::new("ps")
         .args(["-o", "sid=", "-p", &pid.to_string()])

@@ -75,7 +75,7 @@ fn spool(waiting: u64) -> Option<Check> {
     (waiting > 0).then(|| {
         Check::warn("spool", format!("{records} outside the database"))
             .consequence("They do not appear in steps, sessions and memory yet.")
-            .fix("grov proxy --detach; a running proxy stores them")
+            .fix("grov proxy start; a running proxy stores them")
     })
 }
 

@@ -1,7 +1,7 @@
 //! `grov init`
 
 use super::http_hooks::{Daemon, warn_of_readers};
-use super::{FileAnswer, client_folder, gateway, user_token};
+use super::{FileAnswer, client_folder, gateway, shell, user_token};
 use crate::arguments::{InitArguments, InitScope};
 use crate::context::Context;
 use crate::daemon_health;
@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::programs::in_path;
 use crate::table::one_line;
+use crate::written_files::FileChange;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
     Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, inspect,
@@ -33,6 +34,9 @@ struct Answer {
     hooks: Option<String>,
     /// Where it sent requests before, which the proxy now forwards to.
     gateway: Option<String>,
+    /// The file of the user's shell, with `--mitm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shell: Option<FileChange>,
 }
 
 /// A settings file and what to register in it.
@@ -99,6 +103,10 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         environment,
     };
 
+    if arguments.mitm {
+        // Fails for an unknown shell, before anything is changed.
+        shell::planned(&init.environment, &init.program)?;
+    }
     let mut plans = Vec::new();
     let mut gateway = None;
     let mut holds_token = false;
@@ -129,6 +137,11 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         }
         files.push(answer);
     }
+    let shell = match (arguments.mitm, dry_run) {
+        (false, _) => None,
+        (true, true) => Some(shell::planned(&init.environment, &init.program)?),
+        (true, false) => Some(shell::write(context, &init.environment, &init.program)?),
+    };
     let is_changed = files.iter().any(|file| file.changed);
     let answer = Answer {
         dry_run,
@@ -136,6 +149,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         proxy: init.proxy,
         hooks: init.daemon.map(|daemon| daemon.url),
         gateway: gateway.as_deref().map(without_credentials),
+        shell,
     };
     context.answer(answer, text)?;
     if is_changed && !dry_run {
@@ -340,14 +354,14 @@ impl Listener {
         }
         if settings.port == 0 {
             let message = "proxy.port is 0, so the proxy's port is not known yet";
-            let hint = "set proxy.port, or start the proxy first: grov proxy --detach";
+            let hint = "set proxy.port, or start the proxy first: grov proxy start";
             return Err(Failure::error("proxy", message).hint(hint));
         }
         match daemon.not_answering() {
             Some((problem, fix)) => note!("{problem}: {fix}"),
             None => {
                 note!(
-                    "grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`"
+                    "grov-proxyd is not running: sessions start it, or start it now with `grov proxy start`"
                 )
             }
         }
@@ -391,6 +405,10 @@ fn text(answer: &Answer, style: Style) -> String {
             text.push_str(&format!(", which forwards them to {gateway} as before"));
         }
         text.push('\n');
+    }
+    if let Some(shell) = &answer.shell {
+        text.push_str(&shell.text());
+        text.push_str("`claude` runs through the proxy in new shells\n");
     }
     if let Some(hooks) = &answer.hooks {
         text.push_str(&format!(

@@ -1,14 +1,16 @@
 //! `grov unregister`, `grov uninstall`
 
-use super::{FileAnswer, client_folder, gateway, user_token};
+use super::{FileAnswer, client_folder, gateway, shell, user_token};
 use crate::arguments::UnregisterArguments;
 use crate::cleared;
 use crate::commands::plans::off_everywhere;
+use crate::commands::service;
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
+use crate::written_files::FileChange;
 use grov_drift::token;
 use grov_hooks::settings::{Registry, Scope, SettingsFile, settings_path};
 use grov_redact::Secret;
@@ -27,6 +29,8 @@ struct Answer {
     token: Option<String>,
     /// The tokens for the proxy that were or would be revoked.
     revoked: Vec<String>,
+    /// The files of the user's shell, and those of the service that `grov uninstall` removed.
+    others: Vec<FileChange>,
     /// The projects for which `grov uninstall` switched plans off, or would.
     plans: Vec<String>,
     /// The process id of the daemon that `grov uninstall` stopped.
@@ -45,6 +49,9 @@ pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> O
     // The settings are changed first: a client whose proxy is gone retries for minutes.
     let mut answer = unregister(context, arguments.dry_run)?;
     answer.plans = off_everywhere(context, arguments.dry_run)?;
+    if !arguments.dry_run && context.home.root().is_dir() {
+        answer.others.extend(service::remove_files(context)?);
+    }
     let daemon = daemon_health::query(&context.home);
     answer.stopped = daemon.pid.filter(|_| daemon.running);
     if let Some((problem, _)) = daemon.not_answering() {
@@ -116,6 +123,7 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
             false => remove_token(&context.home, dry_run)?,
         },
         revoked,
+        others: shell::remove(context, dry_run)?,
         plans: Vec::new(),
         stopped: None,
     })
@@ -155,10 +163,12 @@ fn stop(pid: u32) -> Result<(), Failure> {
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut text = match answer.files.is_empty() {
+    let others: String = answer.others.iter().map(FileChange::text).collect();
+    let mut text = match answer.files.is_empty() && others.is_empty() {
         true => "Grov is not registered anywhere\n".to_owned(),
         false => answer.files.iter().map(|file| file.text(style)).collect(),
     };
+    text.push_str(&others);
     if let Some(token) = &answer.token {
         let verb = match answer.dry_run {
             true => "would be removed",
