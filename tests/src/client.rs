@@ -139,7 +139,15 @@ impl RealClient {
     /// # Errors
     /// The client does not start, does not exit, or its output is not JSON lines.
     pub fn prompt(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
-        let ended = process::run(&mut self.command(base_url, prompt, arguments), RUN_LIMIT)?;
+        self.run(&mut self.command(base_url, prompt, arguments))
+    }
+
+    /// Runs a command that runs the client, until it exits.
+    ///
+    /// # Errors
+    /// It does not start, does not exit, or its output is not JSON lines.
+    pub fn run(&self, command: &mut Command) -> Result<ClientRun> {
+        let ended = process::run(command, RUN_LIMIT)?;
         let events = ended
             .stdout
             .lines()

@@ -69,7 +69,11 @@ impl Grov {
         process::run_reading(&mut command, file.into(), 2 * PATIENCE)
     }
 
-    fn command(&self, arguments: &[&str]) -> Result<Command> {
+    /// The command line with these arguments, to be started.
+    ///
+    /// # Errors
+    /// The binary does not exist.
+    pub fn command(&self, arguments: &[&str]) -> Result<Command> {
         let mut command = Command::new(binary("grov")?);
         command
             .env_clear()

@@ -41,6 +41,15 @@ impl Choice<'_> {
             if let Err(problem) = route::provider_file(self.context) {
                 note!("warning: {problem}; marked requests are not routed");
             }
+            let asks_for_token = running
+                .access
+                .as_ref()
+                .is_some_and(|access| access.tokens.is_some());
+            if asks_for_token && self.arguments.base_url {
+                note!(
+                    "warning: the proxy asks for a token: set ANTHROPIC_CUSTOM_HEADERS to x-grov-token: TOKEN (grov token create)"
+                );
+            }
             return Ok(Proxy::Shared(running));
         }
         route::check_providers(self.context, self.arguments.providers.as_deref())?;

@@ -19,7 +19,11 @@ const CA_VARIABLE: &str = "NODE_EXTRA_CA_CERTS";
 /// For a client that takes the proxy's address as its base URL: the same as `grov init --proxy` sets.
 pub(super) fn for_base_url(environment: &Environment, url: &str) -> Vec<(String, String)> {
     let variable = |name: &str| environment.get(name)?.to_str().map(str::to_owned);
-    let to = Route { url, project: None };
+    let to = Route {
+        url,
+        project: None,
+        token: None,
+    };
     // An empty file cannot be malformed.
     let routed = route("", variable, &[], to).unwrap_or_default();
     for message in &routed.notes {
