@@ -419,14 +419,14 @@ fn changes_signature(written: &Written<'_>, names: &[String]) -> bool {
             names.iter().any(|name| defines(line, name))
         }
     };
-    let kept = |line: &str, text: &str| text.lines().any(|other| head(other) == head(line));
+    let kept: HashSet<&str> = written.after.lines().map(head).collect();
     if before.trim().is_empty() {
         return written.after.lines().any(|line| is_signature(&line));
     }
     before
         .lines()
         .filter(is_signature)
-        .any(|line| !kept(line, &written.after))
+        .any(|line| !kept.contains(head(line)))
 }
 
 /// A definition without its body.
