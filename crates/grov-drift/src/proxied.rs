@@ -1,5 +1,6 @@
 //! Reads sessions that the proxy recorded.
 
+use crate::error_log::log_error;
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader};
 use crate::services::STORE_TIMEOUT;
@@ -39,7 +40,18 @@ pub(crate) async fn lost_points(
         let points = SessionPoints::of_list(&compared.lost);
         compared.restored.clone_from(&compared.lost);
         compared.restored_at = Some(SystemClock.now());
-        store.save_compaction(&Redacted::of(&compared)).await?;
+        // The store above is only for reading. If this fails, the proxy finds the text in the history and records it.
+        let writable = context.services.stores.open(Some(STORE_TIMEOUT)).await;
+        let saved = match writable {
+            Ok(store) => store.save_compaction(&Redacted::of(&compared)).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = saved {
+            log_error(
+                Some(context.home),
+                format_args!("recording what was given back: {error}"),
+            );
+        }
         return Ok(Some(points));
     }
     let tasks = store.client_session(&id).await?;
