@@ -7,6 +7,7 @@
 
 mod answer;
 mod candidate;
+mod phrases;
 mod remember;
 mod request;
 
@@ -31,7 +32,7 @@ pub(crate) fn answer(message: &str, offered: Offered<'_>) -> Draft {
         .iter()
         .any(|tool| !crate::tool::is_built_in(&tool.name));
     answer::from_sources(message, offered.sources, has_tools)
-        .unwrap_or_else(|| nothing_found(offered.sources))
+        .unwrap_or_else(|| nothing_found(message, offered.sources))
 }
 
 /// Continues after a call that ended.
@@ -73,17 +74,14 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-fn nothing_found(sources: &[Source]) -> Draft {
+fn nothing_found(message: &str, sources: &[Source]) -> Draft {
+    let phrases = phrases::of(message);
     let reason = if sources.is_empty() {
-        "Nothing was found in the documents and in memory."
+        phrases.nothing
     } else {
-        "What was found does not contain an answer that could be quoted."
+        phrases.no_answer
     };
-    ask(
-        "I have no answer to this in the documents and in memory. Can you say it in other words, or say exactly what shall be done?",
-        Vec::new(),
-        reason,
-    )
+    ask(phrases.question, Vec::new(), reason)
 }
 
 fn ask(question: &str, options: Vec<String>, reason: &str) -> Draft {

@@ -30,8 +30,10 @@ const MAX_LIST: usize = 6;
 /// Words of a question that name the kind of its answer, which the answer itself seldom repeats. They count if they are found.
 const KINDS_OF_ANSWER: &str = "
 time date day hour amount number still currently yet already today decide decided agree agreed exactly most least maximum minimum
+high large big long far old
 zeit uhrzeit uhr datum tag stunde anzahl entschieden beschlossen vereinbart noch derzeit aktuell heute genau maximal höchstens mindestens
-temps heure date jour nombre montant décidé convenu encore actuellement
+hoch hohe hoher lang lange groß weit alt teuer
+temps heure date jour nombre montant décidé convenu encore actuellement élevé élevée grand longue
 tiempo hora fecha día número cantidad decidimos decidido acordado todavía actualmente hoy
 tempo hora data dia número quantidade decidimos decidido combinado ainda atualmente hoje
 ora data giorno numero deciso ancora

@@ -241,9 +241,19 @@ fn a_question_is_answered_by_the_sentence_that_has_its_words() {
             "Für Schlafsäcke gilt eine Frist von 14 Tagen.",
         ),
         source("返品", Some(Rules), "返品期限は30日です。送料は無料です。"),
+        source(
+            "Bestellungen",
+            Some(Facts),
+            "Der Mindestbestellwert beträgt 25 Euro. Bestellt wird online.",
+        ),
     ];
     for (question, answered) in [
         ("When did the lease of Mercer Street begin?", None),
+        (
+            "Wie hoch ist der Mindestbestellwert?",
+            Some("Der Mindestbestellwert beträgt 25 Euro."),
+        ),
+        ("Wie hoch ist der Turm?", None),
         (
             "When began the lease of Mercer Street?",
             Some("The lease of 14 Mercer Street began on 1 May 2021."),
