@@ -97,6 +97,16 @@ struct SessionContext {
     restoration: Restoration,
 }
 
+impl SessionContext {
+    /// Keeps a summary that covers the first `responses`, unless a newer one was asked for meanwhile: what a clear leaves out must
+    /// be in the summary that takes its place.
+    fn keep_summary(&mut self, summary: &ContextSummary, responses: u64) {
+        if self.summary_at == Some(responses) {
+            self.summary = Some(Arc::new(summary.clone()));
+        }
+    }
+}
+
 /// Whether a compaction's losses are still to be given back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Restoration {

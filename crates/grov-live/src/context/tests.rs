@@ -285,6 +285,27 @@ async fn responses_are_measured_against_the_requested_window() {
     assert!(store.prepared_summary(&session()).await.unwrap().is_none());
 }
 
+#[test]
+fn a_late_summary_does_not_take_the_place_of_a_newer_one() {
+    let contract = GoalContract {
+        goal: "Add rate limiting".to_owned(),
+        ..GoalContract::default()
+    };
+    let points = Redacted::of(&SessionPoints::new(&contract, SessionDigest::default()));
+    let summary = ContextSummary::new(points, JudgedBy::Rules, OffsetDateTime::UNIX_EPOCH, 1).unwrap();
+    let mut context = SessionContext {
+        summary_at: Some(5),
+        ..SessionContext::default()
+    };
+    context.keep_summary(&summary, 3);
+    assert!(
+        context.summary.is_none(),
+        "it covers less than what is asked for now"
+    );
+    context.keep_summary(&summary, 5);
+    assert!(context.summary.is_some());
+}
+
 #[tokio::test]
 async fn a_summary_is_prepared_from_85_percent_on() {
     let home = Home::new();

@@ -141,13 +141,15 @@ impl Tools {
 
     /// Prepares the summary of a session unless there is a current one.
     async fn prepare(&self, session: &ClientSessionId) -> Result<(), StoreError> {
+        let context = self.monitor.context(session);
+        // Before the material is read: the summary must not claim to cover what came later.
+        let responses = lock(&context).responses;
         let Some(material) = self.material(session).await? else {
             return Ok(());
         };
-        let context = self.monitor.context(session);
-        let (known, responses, summary_at) = {
+        let (known, summary_at) = {
             let context = lock(&context);
-            (context.summary.clone(), context.responses, context.summary_at)
+            (context.summary.clone(), context.summary_at)
         };
         let is_recent =
             summary_at.is_some_and(|at| responses.saturating_sub(at) < super::STALE_AFTER_RESPONSES);
@@ -163,7 +165,7 @@ impl Tools {
         let rules = self.summary_by_rules(&material, earlier.as_ref());
         // At once, because a model takes seconds and may fail.
         if let Some(summary) = &rules {
-            lock(&context).summary = Some(Arc::new(summary.clone()));
+            lock(&context).keep_summary(summary, responses);
         }
         let question = Redacted::of(&material.question);
         let digest = self.judge.summarize(material.task.as_ref(), &question).await;
@@ -187,7 +189,7 @@ impl Tools {
                 made_at: summary.made_at,
             }))
             .await?;
-        lock(&context).summary = Some(Arc::new(summary));
+        lock(&context).keep_summary(&summary, responses);
         Ok(())
     }
 

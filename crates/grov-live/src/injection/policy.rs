@@ -70,6 +70,8 @@ pub(super) struct Prepared {
     pub(super) beginning: Beginning,
     /// The cut that this request makes for the first time.
     pub(super) started_cut: Option<Key128>,
+    /// Whether an earlier request of the history came through Grov.
+    pub(super) is_known: bool,
     /// Whether the replay includes the decision for the newest injection point.
     newest_is_replayed: bool,
     /// Injection points whose blocks this request adds to the prompt cache, if it is accepted.
@@ -222,12 +224,14 @@ impl RequestPolicy for Injection {
         let slot = self.shared.slot(&lineage);
         self.shared.locate(&slot, request).await;
         if self.ensure_loaded(&slot, &lineage, request).await {
+            let is_known = slot.state().is_known();
             request.extensions().insert(Prepared {
                 slot: Arc::clone(&slot),
                 lineage,
                 arrived,
                 beginning: Beginning::default(),
                 started_cut: None,
+                is_known,
                 newest_is_replayed: false,
                 caches: Vec::new(),
                 prefix: None,

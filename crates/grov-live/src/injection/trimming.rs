@@ -45,13 +45,9 @@ fn is_due(shared: &Shared, request: &MessagesRequest, prepared: &Prepared) -> bo
     let (Some(index), Some(conversation)) = (request.index(), conversation(request)) else {
         return false;
     };
-    let is_known = {
-        let state = prepared.slot.state();
-        if state.edits_disabled() {
-            return false;
-        }
-        state.is_known()
-    };
+    if prepared.slot.state().edits_disabled() {
+        return false;
+    }
     let project = prepared.slot.project_path();
     let is_on = !project.is_empty()
         && !shared
@@ -60,7 +56,7 @@ fn is_due(shared: &Shared, request: &MessagesRequest, prepared: &Prepared) -> bo
     is_on
         && shared
             .cache_use
-            .is_cold(&conversation, index, request.received_at(), is_known)
+            .is_cold(&conversation, index, request.received_at(), prepared.is_known)
 }
 
 /// Returns the superseded results that are not replaced yet.
