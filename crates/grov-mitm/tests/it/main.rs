@@ -1,4 +1,9 @@
 //! The CONNECT proxy in this process, with short limits.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use grov_ca::{CaFiles, Target};
 use grov_mitm::{Leaves, Mitm, MitmLimits};

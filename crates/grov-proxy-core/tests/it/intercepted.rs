@@ -25,11 +25,9 @@ impl RequestPolicy for Adds {
             .index()
             .and_then(|index| index.newest_user_message())
             .and_then(|message| message.insertion_point_at_end());
-        let edit = |at| Edit {
-            at,
-            bytes: text_block("from the team"),
-        };
-        end.map(edit).into_iter().collect()
+        end.map(|at| Edit::insert(at, text_block("from the team")))
+            .into_iter()
+            .collect()
     }
 }
 
