@@ -97,6 +97,9 @@ impl DaemonFlags {
             ("proxy.port", "--port", &self.port),
             ("proxy.host", "--host", &self.host),
             ("proxy.upstream", "--upstream", &self.upstream),
+            ("proxy.tls_cert", "--tls-cert", &self.tls_cert),
+            ("proxy.tls_key", "--tls-key", &self.tls_key),
+            ("proxy.insecure", "--insecure", &self.insecure),
             ("route.providers", "--providers", &self.providers),
             ("log.level", "--log-level", &self.log_level),
         ];

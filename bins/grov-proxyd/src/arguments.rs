@@ -20,8 +20,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
     /// Listen beyond loopback even without TLS or tokens
-    #[arg(long)]
-    insecure: bool,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )]
+    insecure: Option<String>,
     /// Upstream URL.
     #[arg(
         long,
@@ -76,7 +82,7 @@ impl Arguments {
         let more = [
             ("proxy.tls_cert", file(&self.tls_cert)),
             ("proxy.tls_key", file(&self.tls_key)),
-            ("proxy.insecure", self.insecure.then(|| "true".to_owned())),
+            ("proxy.insecure", self.insecure.clone()),
         ];
         given
             .into_iter()

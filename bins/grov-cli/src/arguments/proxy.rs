@@ -23,7 +23,7 @@ pub(crate) struct DaemonFlags {
     /// Port to listen on; 0 = any free one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) port: Option<String>,
-    /// Address to listen on; loopback only
+    /// Address to listen on; others than loopback need TLS and tokens, or --insecure
     #[arg(long, value_name = "IP")]
     pub(crate) host: Option<String>,
     /// Base URL to forward requests to
@@ -38,6 +38,21 @@ pub(crate) struct DaemonFlags {
     /// Port of the CONNECT proxy; 0 = any free one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) mitm_port: Option<String>,
+    /// File with the TLS certificates in PEM
+    #[arg(long, value_name = "FILE", value_parser = absolute)]
+    pub(crate) tls_cert: Option<String>,
+    /// File with the key of the TLS certificate in PEM
+    #[arg(long, value_name = "FILE", value_parser = absolute)]
+    pub(crate) tls_key: Option<String>,
+    /// Listen beyond loopback even without TLS or tokens
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )]
+    pub(crate) insecure: Option<String>,
     /// Log level: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
@@ -65,4 +80,10 @@ pub(crate) struct LogArguments {
     /// Print new lines as they are written
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) follow: bool,
+}
+
+/// The path that a flag names, which is relative to the working directory.
+fn absolute(path: &str) -> Result<String, String> {
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    Ok(path.to_string_lossy().into_owned())
 }
