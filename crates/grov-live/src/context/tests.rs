@@ -3,6 +3,8 @@
 use super::*;
 use crate::injection::{ContextSource, Injection, Timeouts};
 use bytes::Bytes;
+use grov_context::SessionPoints;
+use grov_domain::JudgedBy;
 use grov_domain::{
     Compaction, Decision, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judged, OWN_TEXT_CLOSING, Reasoning, ReasoningQuestion, Redacted, SessionDigest,

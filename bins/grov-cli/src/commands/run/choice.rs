@@ -144,6 +144,9 @@ impl Choice<'_> {
             mitm_port,
             host: arguments.bind.clone(),
             upstream,
+            tls_cert: None,
+            tls_key: None,
+            insecure: None,
             providers,
             log_level: None,
         })
