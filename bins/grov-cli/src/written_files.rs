@@ -235,7 +235,10 @@ fn reverted(record: &Record) -> Result<FileChange, SettingsError> {
         return Ok(change(&file, ChangeKind::Left));
     };
     let mut text = file.text().to_owned();
-    text.replace_range(at..at + record.text.len(), "");
+    let end = at + record.text.len();
+    // The line break before the lines still ends the line above if something was appended below them.
+    let is_followed = record.text.starts_with('\n') && end < text.len();
+    text.replace_range(at..end, if is_followed { "\n" } else { "" });
     if !text.is_empty() || !record.created {
         file.replace(&text)?;
         return Ok(change(&file, ChangeKind::Restored));
@@ -337,6 +340,21 @@ mod tests {
         files.append(Purpose::Shell, &path, "grov\n").unwrap();
         std::fs::write(&path, "changed\n").unwrap();
         assert_eq!(kinds(&files.revert(Purpose::Shell).unwrap()), [ChangeKind::Left]);
+    }
+
+    #[test]
+    fn lines_appended_after_a_file_without_a_last_line_break_stay_lines() {
+        let (folder, home) = scene();
+        let path = folder.path().join("rc");
+        std::fs::write(&path, "export A=1").unwrap();
+        let mut files = WrittenFiles::open(&home).unwrap();
+        files.append(Purpose::Shell, &path, "grov\n").unwrap();
+        std::fs::write(&path, "export A=1\ngrov\nexport B=2\n").unwrap();
+        files.revert(Purpose::Shell).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "export A=1\nexport B=2\n"
+        );
     }
 
     #[test]

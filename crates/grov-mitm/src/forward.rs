@@ -4,7 +4,7 @@ use crate::answer::{self, AnswerBody};
 use crate::listener::Mitm;
 use bytes::Bytes;
 use grov_proxy_core::{PlainHttp, Upstream, remove_hop_by_hop};
-use http::header::{self, HeaderValue};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri};
 use http_body_util::Either;
@@ -76,6 +76,7 @@ async fn exchange(
         .authority()
         .and_then(|authority| HeaderValue::from_str(authority.as_str()).ok());
     remove_hop_by_hop(request.headers_mut());
+    remove_own(request.headers_mut());
     if let Some(host) = host {
         request.headers_mut().insert(header::HOST, host);
     }
@@ -99,6 +100,18 @@ async fn exchange(
     let mut response = response.map(|body| Either::Right(DrivenBody { body, driver }));
     remove_hop_by_hop(response.headers_mut());
     Ok(response)
+}
+
+/// Removes headers for Grov itself, such as a token.
+fn remove_own(headers: &mut HeaderMap) {
+    let own: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("x-grov-"))
+        .cloned()
+        .collect();
+    for name in own {
+        headers.remove(name);
+    }
 }
 
 fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
@@ -129,5 +142,23 @@ impl Body for DrivenBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_for_grov_are_not_sent_on() {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-grov-token", HeaderValue::from_static("t"));
+        headers.append("X-Grov-Project", HeaderValue::from_static("p"));
+        headers.insert("accept", HeaderValue::from_static("*/*"));
+        remove_own(&mut headers);
+        assert_eq!(
+            headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(),
+            ["accept"]
+        );
     }
 }

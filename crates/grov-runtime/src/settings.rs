@@ -239,6 +239,12 @@ impl Settings {
         if let Err(unprotected) = proxy.ensure_protected() {
             return refused(unprotected.setting, unprotected.reason, unprotected.hint);
         }
+        if proxy.enable_auth && self.sections.mitm.enabled && !proxy.insecure {
+            let reason =
+                "the CONNECT proxy asks for no token: other users of this machine could use it".to_owned();
+            let hint = "switch off mitm.enabled (--mitm) or ENABLE_AUTH, or give --insecure if you trust all users of this machine";
+            return refused("mitm.enabled", reason, hint);
+        }
         if self.is_own_listener(&proxy.upstream) {
             let reason = format!("the upstream {} is the proxy itself", proxy.upstream);
             let hint = "set proxy.upstream to the server that answers requests, or choose another port";

@@ -79,16 +79,17 @@ fn install(context: &Context, manager: Option<ServiceManager>, environment: &Env
     for file in &files {
         changes.push(written.write(Purpose::Service, &file.path, &file.text)?);
     }
+    let (commands, absent) = match manager {
+        // Fails where no service manager runs. The proxy then goes on.
+        ServiceManager::Systemd => (systemd::enabling(), execute(&systemd::reload()).err()),
+        ServiceManager::Launchd => (launchd::enabling(&files), None),
+    };
     let running = daemon_health::query(&context.home);
-    if running.running {
+    if running.running && absent.is_none() {
         note!("the running proxy stops, so that the service can use its port");
         crate::commands::proxy::stop(&context.home, &running)?;
     }
-    let commands = match manager {
-        ServiceManager::Systemd => systemd::enabling(),
-        ServiceManager::Launchd => launchd::enabling(&files),
-    };
-    let problem = commands.iter().find_map(|command| execute(command).err());
+    let problem = absent.or_else(|| commands.iter().find_map(|command| execute(command).err()));
     if let Some(problem) = &problem {
         note!("the service is installed but could not be enabled: {problem}");
     }

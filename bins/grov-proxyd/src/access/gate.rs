@@ -36,7 +36,8 @@ impl Gatekeeper for Gate {
         }
         let user = self.user(arrival)?;
         if let Some(rate) = &self.rate
-            && arrival.path.contains(LIMITED)
+            // Servers may decode an encoded path.
+            && (arrival.path.contains(LIMITED) || arrival.path.contains('%'))
             && let Err(wait) = rate.check(user.as_ref(), arrival.peer.remote.ip())
         {
             self.refusals.limited(user.as_deref(), arrival.peer.remote.ip());

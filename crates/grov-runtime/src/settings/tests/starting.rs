@@ -27,6 +27,18 @@ fn names_of_the_seed_switch_protection_on() {
 }
 
 #[test]
+fn a_connect_proxy_beside_tokens_is_refused() {
+    let scene = || {
+        Scene::new()
+            .variable("ENABLE_AUTH", "true")
+            .user_file("[mitm]\nenabled = true")
+    };
+    let message = scene().refusal();
+    assert!(message.contains("asks for no token"), "{message}");
+    startable(&scene().variable("GROV_PROXY_INSECURE", "true"));
+}
+
+#[test]
 fn a_certificate_needs_its_key() {
     for (name, other) in [
         ("GROV_PROXY_TLS_CERT", "tls_key"),
