@@ -184,9 +184,7 @@ fn refused_settings_start_no_process() {
         (&["--upstream", "api.anthropic.com"], ("X", "")),
         (&["--upstream", "http://localhost:8080"], ("X", "")),
         (&["--log-level", "loud"], ("X", "")),
-        (&[], ("ENABLE_AUTH", "true")),
-        (&[], ("GROV_ENABLE_RATE_LIMIT", "1")),
-        (&[], ("ENABLE_TLS", "yes")),
+        (&["--tls-cert", "server.crt"], ("X", "")),
         (&[], ("PROXY_HOST", "192.168.0.1")),
     ] {
         for detach in [&[][..], &["--detach"]] {

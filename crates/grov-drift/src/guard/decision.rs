@@ -178,7 +178,11 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     };
     let mut found = assessment.findings;
     found.extend(rules.assess_scripts(question.scripts, question.past.is_none()));
-    found.extend(questions);
+    // Going back on what was objected to is no new offence, also by the words of the constraint.
+    let is_revert = question.past.is_some() && !rules.reverted_files().is_empty();
+    if !is_revert {
+        found.extend(questions);
+    }
     found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
     found.sort_by_key(|finding| finding.at_most);
     found

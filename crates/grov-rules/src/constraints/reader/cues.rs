@@ -41,7 +41,7 @@ const OBLIGING: &[&str] = &[
 ];
 
 /// Words that are an article before a noun, and a pronoun before a verb.
-const ARTICLES: &[&str] = &["das", "dat", "deze", "dies", "el", "il"];
+const ARTICLES: &[&str] = &["das", "dat", "deze", "dies"];
 
 impl Reader<'_, '_> {
     /// The first word of the constraint that a cue opens in a clause whose instruction starts at `start`.
