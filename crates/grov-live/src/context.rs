@@ -21,8 +21,8 @@ use async_trait::async_trait;
 use content::content_of;
 use grov_context::{ContextMeter, ContextSummary, Level, Thresholds, Window, context_tokens};
 use grov_domain::{
-    ClientSessionId, Clock, ContextReading, ContextStore, ExchangeKind, GoalContract, Judge, SessionId,
-    SideRequest, Statement, StoreError, SummaryQuestion, TokenUsage,
+    ClientSessionId, Clock, Compaction, ContextReading, ContextStore, ExchangeKind, GoalContract, Judge,
+    Redacted, SessionId, SideRequest, Statement, StoreError, SummaryQuestion, TokenUsage,
 };
 use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use http::HeaderName;
@@ -95,6 +95,8 @@ struct SessionContext {
     /// Responses when the summary was made or last asked for.
     summary_at: Option<u64>,
     restoration: Restoration,
+    /// What the newest compaction lost, so that the next request need not wait for the store.
+    lost: Option<Redacted<Compaction>>,
 }
 
 impl SessionContext {
@@ -285,6 +287,7 @@ impl ContextMonitor {
         let context = self.context(session);
         let mut context = lock(&context);
         context.restoration = Restoration::Pending;
+        context.lost = None;
         // The conversation that it summarised is gone.
         context.summary_at = None;
         let before = context.meter.map(|meter| meter.tokens);

@@ -4,7 +4,7 @@ use super::{ContextMonitor, Job, Restoration, RestoredBy, lock};
 use crate::injection::{ContextSource, ContextText, InjectionPoint};
 use async_trait::async_trait;
 use grov_context::{SessionPoints, restoration};
-use grov_domain::{ClientDialect, ContextStore, Lineage, Redacted};
+use grov_domain::{ClientDialect, ClientSessionId, Compaction, ContextStore, Lineage, Redacted};
 use grov_redact::Redactor;
 use memchr::memmem;
 use std::sync::Arc;
@@ -34,6 +34,21 @@ impl RestorationSource {
         lock(&context).restoration.clone()
     }
 
+    /// The newest compaction: from memory, or after a restart from the store.
+    async fn newest(&self, session: &ClientSessionId) -> Option<Redacted<Compaction>> {
+        let known = lock(&self.monitor.context(session)).lost.clone();
+        if known.is_some() {
+            return known;
+        }
+        match self.store.compactions(session, 1).await {
+            Ok(newest) => newest.first().map(Redacted::of),
+            Err(error) => {
+                tracing::debug!(%error, "cannot read what a compaction lost; nothing is added");
+                None
+            }
+        }
+    }
+
     fn set(&self, lineage: &Lineage, state: Restoration) {
         lock(&self.monitor.context(&lineage.session)).restoration = state;
     }
@@ -61,14 +76,13 @@ impl ContextSource for RestorationSource {
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let session = &point.lineage.session;
-        let newest = match self.store.compactions(session, 1).await {
-            Ok(newest) => newest.into_iter().next(),
-            Err(error) => {
-                tracing::debug!(%error, "cannot read what a compaction lost; nothing is added");
-                return None;
-            }
-        };
-        let Some(compaction) = newest else {
+        if memmem::find(&point.body, BY_HOOK).is_some() {
+            self.set(&point.lineage, Restoration::Done);
+            self.monitor
+                .submit(Job::Restored(session.clone(), RestoredBy::Hook));
+            return None;
+        }
+        let Some(compaction) = self.newest(session).await else {
             // The comparison may still be running.
             if self.state(&point.lineage) == Restoration::Unknown {
                 self.set(&point.lineage, Restoration::Done);
@@ -77,12 +91,6 @@ impl ContextSource for RestorationSource {
         };
         if compaction.restored_at.is_some() {
             self.set(&point.lineage, Restoration::Done);
-            return None;
-        }
-        if memmem::find(&point.body, BY_HOOK).is_some() {
-            self.set(&point.lineage, Restoration::Done);
-            self.monitor
-                .submit(Job::Restored(session.clone(), RestoredBy::Hook));
             return None;
         }
         let points = Redacted::of(&SessionPoints::of_list(&compaction.lost));

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use grov_context::SessionPoints;
 use grov_domain::JudgedBy;
 use grov_domain::{
-    Compaction, Decision, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
-    IntentQuestion, Judged, OWN_TEXT_CLOSING, Reasoning, ReasoningQuestion, Redacted, SessionDigest,
-    SystemClock, TaskAnalysis, TaskContextQuestion,
+    Decision, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
+    Judged, OWN_TEXT_CLOSING, Reasoning, ReasoningQuestion, SessionDigest, SystemClock, TaskAnalysis,
+    TaskContextQuestion,
 };
 use grov_proxy_core::{MessagesRequest, RequestPolicy};
 use grov_store::{OpenOptions, SqliteStore};

@@ -246,7 +246,9 @@ impl Tools {
             restored_at: nothing_lost.then_some(compacted.at),
             at: compacted.at,
         };
-        self.store.save_compaction(&Redacted::of(&compaction)).await
+        let compaction = Redacted::of(&compaction);
+        lock(&self.monitor.context(session)).lost = Some(compaction.clone());
+        self.store.save_compaction(&compaction).await
     }
 
     /// Records that the agent has the lost points again.
