@@ -221,7 +221,7 @@ impl Leaks {
             let path = entry?.path();
             if path.is_dir() {
                 self.look_through(traces, &path)?;
-            } else {
+            } else if path.is_file() {
                 let name = path
                     .file_name()
                     .unwrap_or_default()

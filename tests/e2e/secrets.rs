@@ -43,7 +43,7 @@ fn search(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             search(&path, visit)?;
-        } else {
+        } else if path.is_file() {
             visit(&path, &fs::read(&path)?);
         }
     }
@@ -144,6 +144,14 @@ fn old_database(path: &Path) -> Result<()> {
             "ALTER TABLE tasks DROP COLUMN screened",
             "ALTER TABLE tasks DROP COLUMN edits",
             "DROP TABLE screening",
+            "DROP TABLE session_ends",
+            "ALTER TABLE hook_sessions DROP COLUMN turn_ended_at",
+            "ALTER TABLE steps DROP COLUMN outcome",
+            "DROP TABLE context_readings",
+            "DROP TABLE prepared_summaries",
+            "DROP TABLE compactions",
+            "DROP TABLE ledger_cuts",
+            "DROP TABLE ledger_trims",
             "DROP TABLE routed_usage",
             "PRAGMA user_version = 9",
             "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, keywords) \

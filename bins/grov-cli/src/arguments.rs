@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// Print the client's status line, from the JSON that the client writes to standard input
     Statusline,
     /// Run the proxy (grov-proxyd) in the foreground; start, stop and restart it in the background
-    Proxy(ProxyArguments),
+    Proxy(Box<ProxyArguments>),
     /// Let systemd or launchd start the proxy
     Service {
         #[command(subcommand)]

@@ -58,9 +58,8 @@ impl ProxyView {
             ),
             false => (
                 format!("grov-proxyd (pid {pid}) is running but does not answer at {url}"),
-                format!(
-                    "see its log: it may be overloaded or out of connections; `grov proxy restart` replaces it"
-                ),
+                "see its log: it may be overloaded or out of connections; `grov proxy restart` replaces it"
+                    .to_owned(),
             ),
         })
     }

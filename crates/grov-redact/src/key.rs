@@ -138,7 +138,9 @@ fn may_mean_secret(name: &[u8]) -> bool {
                 | (b'r', b'a', b's')
         )
     };
-    name.windows(3).any(known) || name.len() >= 2 && name[name.len() - 2..].eq_ignore_ascii_case(b"pw")
+    let ends =
+        |end: &[u8]| name.len() >= end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end);
+    name.windows(3).any(known) || ends(b"pw") || ends(b"_pat")
 }
 
 /// Returns the kind of secret that a name means.
@@ -158,7 +160,10 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         Some(Meaning::ApiKey)
     } else if ends(SECRETS) {
         Some(Meaning::Secret)
-    } else if joined.ends_with(b"token") && !ends(HARMLESS_TOKENS) || last == b"auth" && name.starts_with('_')
+    } else if joined.ends_with(b"token") && !ends(HARMLESS_TOKENS)
+        || last == b"auth" && name.starts_with('_')
+        // A personal access token, such as `AZURE_DEVOPS_EXT_PAT`.
+        || last == b"pat" && joined.len() > last.len()
     {
         Some(Meaning::Token)
     } else {
@@ -214,6 +219,8 @@ mod tests {
             ("x-api-key", Some(Meaning::ApiKey)),
             ("OPENAI_API_KEY", Some(Meaning::ApiKey)),
             ("GITHUB_TOKEN", Some(Meaning::Token)),
+            ("AZURE_DEVOPS_EXT_PAT", Some(Meaning::Token)),
+            ("pat", None),
             ("_authToken", Some(Meaning::Token)),
             ("_auth", Some(Meaning::Token)),
             ("auth", None),

@@ -61,7 +61,7 @@ pub(crate) struct DaemonFlags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProxyCommand {
     /// Start it in the background, unless it is running; replace an older version
-    Start(DaemonFlags),
+    Start(Box<DaemonFlags>),
     /// Stop it once its running responses have ended
     Stop,
     /// Replace it by a new process, which reads the configuration again; no request fails

@@ -19,7 +19,7 @@ const FREE: &str = "0";
 /// The proxy that the command uses.
 pub(super) enum Proxy {
     /// The daemon of the home, which goes on.
-    Shared(ProxyView),
+    Shared(Box<ProxyView>),
     /// A daemon that ends with the command.
     Own(OwnDaemon),
 }
@@ -50,7 +50,7 @@ impl Choice<'_> {
                     "warning: the proxy asks for a token: set ANTHROPIC_CUSTOM_HEADERS to x-grov-token: TOKEN (grov token create)"
                 );
             }
-            return Ok(Proxy::Shared(running));
+            return Ok(Proxy::Shared(Box::new(running)));
         }
         route::check_providers(self.context, self.arguments.providers.as_deref())?;
         home.create()?;
@@ -100,7 +100,7 @@ impl Choice<'_> {
         let (proxy, started) = start.run()?;
         // Another run may have started it at the same time, without a CONNECT proxy.
         match started || self.fits(&flags, &proxy) {
-            true => Ok(Proxy::Shared(proxy)),
+            true => Ok(Proxy::Shared(Box::new(proxy))),
             false => self.start_own(flags),
         }
     }
