@@ -28,6 +28,18 @@ pub(crate) struct Value<'t> {
 }
 
 impl<'t> Value<'t> {
+    /// The value without the extension of a file that is named after it.
+    fn without_extension(&self) -> Self {
+        let stem = self.text.rsplit_once('.').filter(|(_, extension)| {
+            (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_lowercase())
+        });
+        Self {
+            text: stem.map_or(self.text, |(stem, _)| stem),
+            range: self.range.clone(),
+            ..*self
+        }
+    }
+
     /// Returns a value in quotes or in an XML element.
     fn literal(text: &'t str, range: Range<usize>, spaced: bool) -> Self {
         Self {
@@ -81,7 +93,9 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
     };
     let rule = match meaning {
         Some(meaning) if is_secret(scan, meaning, &name, &value) => Some((meaning.rule(), Certainty::Name)),
-        _ if is_random_secret(&name, &value) => Some(("high-entropy", Certainty::Randomness)),
+        _ if is_random_secret(&name, &value) || is_random_secret(&name, &value.without_extension()) => {
+            Some(("high-entropy", Certainty::Randomness))
+        }
         _ => None,
     };
     if let Some((rule, certainty)) = rule {

@@ -436,3 +436,13 @@ fn value_with_a_token_is_masked_completely_under_the_rule_of_the_token() {
         "password=\"[redacted:github-token]\""
     );
 }
+
+#[test]
+fn a_random_value_in_the_name_of_a_file_is_masked_with_its_extension() {
+    let value = "w2S1KZ0ZV2RERdNkxqNFt95ka2reA1MRBqP4JrutjnfnwHAh12Eu5n706RpH";
+    for name in ["SERVICE_THING", "AZURE_DEVOPS_EXT_PAT"] {
+        let text = format!("/tmp/project/k14/{name}={value}.txt");
+        let redacted = grov_redact::Redactor::shared().redact(&text);
+        assert!(!redacted.contains(&value[..20]), "{redacted}");
+    }
+}
