@@ -174,9 +174,23 @@ fn is_typed(text: &str) -> bool {
 /// The content of the last `[[kind:…]]` in a text.
 fn marker(text: &str, kind: &str) -> Option<String> {
     let start = format!("[[{kind}:");
+    let text = without_injected(text);
     let (_, rest) = text.rsplit_once(&start)?;
     let (content, _) = rest.split_once("]]")?;
     Some(content.trim().to_owned())
+}
+
+/// Leaves out text that Grov injected: it may quote an earlier prompt with its marker.
+fn without_injected(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, injected)) = rest.split_once("<grov-context") {
+        kept.push_str(before);
+        rest = injected
+            .split_once("</grov-context>")
+            .map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 /// `NAME` or, in a summary, `NAME+STEPS`.

@@ -137,3 +137,10 @@ fn a_prompt_may_set_the_delivery_of_the_answer() {
     let reply = answer(r#"[{"role":"user","content":"go [[scenario:tools]] [[sim:cut=10,times=1]]"}]"#);
     assert_eq!(reply.prompt_behaviour.as_deref(), Some("cut=10,times=1"));
 }
+
+#[test]
+fn a_marker_that_was_injected_starts_nothing() {
+    let text = "go on [[scenario:text]]\n<grov-context source=\"x\">was: [[scenario:tools]]</grov-context> [[other:1]]";
+    assert_eq!(marker(text, "scenario").as_deref(), Some("text"));
+    assert_eq!(marker("<grov-context>[[scenario:tools]]", "scenario"), None);
+}
