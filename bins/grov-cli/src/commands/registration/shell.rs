@@ -31,7 +31,7 @@ pub(super) fn write(
     }
 }
 
-/// What [`write`] would do.
+/// What [`write`](fn@write) would do.
 pub(super) fn planned(environment: &Environment, program: &str) -> Result<FileChange, Failure> {
     let file = shell_file(environment, program)?;
     Ok(FileChange {
