@@ -1,5 +1,5 @@
 //! Scores what an agent still has after a compaction, with Grov and without: `cargo run -p grov-context --example score --
-//! tests/cases/context/tuning.jsonl`. With `--misses`, also what it does not have.
+//! tests/cases/context/reporting.jsonl`, the tuning half if no file is named. With `--misses`, also what it does not have.
 //!
 //! A point of a case counts as present if all its keys are in the client's summary or in what Grov gives back.
 #![allow(clippy::print_stdout, reason = "the program prints its result")]
@@ -14,6 +14,10 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
+
+/// The half of the cases that rules may be tuned on.
+const TUNING: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/context/tuning.jsonl");
 
 /// The size of the text that the proxy adds, in tokens.
 const TOKENS: usize = 1_000;
@@ -52,10 +56,11 @@ struct Count {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("name a file of cases")?;
-    let shows_misses = arguments.next().as_deref() == Some("--misses");
-    let text = std::fs::read_to_string(&path)?;
+    let (options, files): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let path = files.first().map_or(TUNING, String::as_str);
+    let shows_misses = options.iter().any(|option| option == "--misses");
+    let text = std::fs::read_to_string(path)?;
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let (mut bytes, mut cases, mut given, mut needless) = (0, 0, 0, 0);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
