@@ -16,8 +16,10 @@ use std::error::Error;
 use std::sync::Arc;
 
 /// The half of the cases that rules may be tuned on.
-const TUNING: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/context/tuning.jsonl");
+const TUNING: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/cases/context/tuning.jsonl"
+);
 
 /// The size of the text that the proxy adds, in tokens.
 const TOKENS: usize = 1_000;
@@ -56,8 +58,9 @@ struct Count {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (options, files): (Vec<String>, Vec<String>) =
-        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let (options, files): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|argument| argument.starts_with("--"));
     let path = files.first().map_or(TUNING, String::as_str);
     let shows_misses = options.iter().any(|option| option == "--misses");
     let text = std::fs::read_to_string(path)?;
