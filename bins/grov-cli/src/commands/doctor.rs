@@ -1,6 +1,7 @@
 //! `grov doctor`: checks the installation, and for each problem says what it means and how to fix it.
 
 mod access;
+mod authority;
 mod cleared;
 mod client;
 mod embedding;
@@ -189,6 +190,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.extend(client::checks(&client));
     checks.extend(http_hooks::check(&context, &client, &daemon));
     checks.extend(proxy::checks(&context, &client, &daemon));
+    checks.extend(authority::check(&context, &daemon));
     checks.extend(cleared::check(
         &context,
         &daemon,
