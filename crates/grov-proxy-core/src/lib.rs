@@ -125,4 +125,4 @@ pub use route::{
 };
 pub use server::Shutdown;
 pub use tunnel::copy_both;
-pub use upstream::{DialError, Dialer, PlainHttp, Upstream, UpstreamHandle, Upstreams};
+pub use upstream::{DialError, Dialer, PlainHttp, ProbeError, Upstream, UpstreamHandle, Upstreams, probe};

@@ -1,11 +1,12 @@
 //! `grov status`
 
 use crate::context::Context;
+use crate::daemon_health::{self, ProxyView};
 use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style};
+use crate::output::{Outcome, Style, note};
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::{SwitchScope, Task};
+use grov_domain::{MemoryScope, SwitchScope, Task};
 use grov_query::{project_status, title};
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ const MAX_LINE: usize = 160;
 struct Answer {
     project_path: Option<String>,
     project_remote: Option<String>,
+    /// Saved tasks, which `grov memory list` lists.
     tasks: u64,
     memory_items: u64,
     sessions: u64,
@@ -25,6 +27,7 @@ struct Answer {
     last_task: Option<Task>,
     switch: SwitchView,
     judge: JudgeView,
+    proxy: ProxyView,
 }
 
 /// Whether Grov adds text to prompts.
@@ -74,11 +77,22 @@ impl SwitchView {
 pub(crate) fn run(context: &Context) -> Outcome {
     let project = context.project()?;
     let key = project.key().to_owned();
+    let scope = MemoryScope {
+        project_path: key.clone(),
+        project_remote: project.remote.clone(),
+    };
     let stored = context.read(async |store| {
-        let status = project_status(store, &key).await?;
+        let mut status = project_status(store, &key).await?;
+        // Those of clones at other places too, as everywhere.
+        status.tasks = store.memory_stats(Some(&scope)).await?.memories;
         Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
+    if stored.sessions == 0 && stored.tasks == 0 {
+        note!(
+            "nothing is recorded for this project yet: start a session with `grov run -- claude`, or `grov init` once and then `claude`; `grov doctor` checks the installation"
+        );
+    }
     let answer = Answer {
         project_path: project.path,
         project_remote: project.remote,
@@ -89,6 +103,7 @@ pub(crate) fn run(context: &Context) -> Outcome {
         last_task: stored.last_task,
         switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
+        proxy: daemon_health::query(&context.home),
     };
     context.answer(answer, text)
 }
@@ -104,10 +119,17 @@ fn text(answer: &Answer, style: Style) -> String {
         "sessions",
         &format!("{} with {} steps", answer.sessions, answer.steps),
     );
-    fields.add("tasks", &answer.tasks.to_string());
-    fields.add("memories", &answer.memory_items.to_string());
+    fields.add("memories", &answer.tasks.to_string());
+    if answer.memory_items > 0 {
+        fields.add("items", &answer.memory_items.to_string());
+    }
     fields.add_styled("injection", &answer.switch.text(style));
     fields.add_styled("judge", &answer.judge.text(style));
+    let proxy = match (&answer.proxy.url, answer.proxy.running) {
+        (Some(url), true) => format!("running at {url}"),
+        _ => "not running".to_owned(),
+    };
+    fields.add("proxy", &proxy);
     if let Some(task) = &answer.last_task {
         add_task(&mut fields, task);
     }
