@@ -30,6 +30,11 @@ impl Context {
     pub(crate) fn load(common: &Common, terminal: Terminal) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let home = Home::locate(common.home.as_deref(), &environment)?;
+        if home.root().exists() && !home.root().is_dir() {
+            let message = format!("{} is not a directory", home.root().display());
+            return Err(Failure::error("home", message)
+                .hint("move it away, or use another home: --home or GROV_HOME"));
+        }
         let directory = match &common.project {
             Some(project) => project.is_dir().then(|| project.clone()),
             None => std::env::current_dir().ok(),

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::daemon_health::{self, ProxyView};
 use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style, note};
+use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{MemoryScope, SwitchScope, Task};
 use grov_query::{project_status, title};
@@ -12,6 +12,8 @@ use serde::Serialize;
 
 /// Maximum number of decisions, and of constraints, that are shown as text.
 const MAX_SHOWN: usize = 8;
+/// Shown below zeros.
+const NOTHING_YET: &str = "Nothing is recorded for this project yet. `grov run -- claude` records one session, `grov init` every one.\n";
 /// Maximum characters of a decision or constraint.
 const MAX_LINE: usize = 160;
 
@@ -88,11 +90,6 @@ pub(crate) fn run(context: &Context) -> Outcome {
         Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
-    if stored.sessions == 0 && stored.tasks == 0 {
-        note!(
-            "nothing is recorded for this project yet: start a session with `grov run -- claude`, or `grov init` once and then `claude`; `grov doctor` checks the installation"
-        );
-    }
     let answer = Answer {
         project_path: project.path,
         project_remote: project.remote,
@@ -133,7 +130,11 @@ fn text(answer: &Answer, style: Style) -> String {
     if let Some(task) = &answer.last_task {
         add_task(&mut fields, task);
     }
-    fields.into_text()
+    let mut text = fields.into_text();
+    if answer.sessions == 0 && answer.tasks == 0 {
+        text.push_str(&style.faint(NOTHING_YET));
+    }
+    text
 }
 
 fn add_task(fields: &mut Fields, task: &Task) {
