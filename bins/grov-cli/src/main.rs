@@ -19,7 +19,6 @@ mod hook;
 mod judge;
 mod lines;
 mod output;
-mod own_command;
 mod programs;
 mod progress;
 mod session;

@@ -291,10 +291,6 @@ mod tests {
             Ok(())
         }
 
-        fn move_proxy(&self) -> Result<String, HookError> {
-            Ok(String::new())
-        }
-
         fn start_worker(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), HookError> {
             Ok(())
         }

@@ -25,8 +25,6 @@ pub struct Leaves {
     hosts: Vec<ServerName>,
     provider: Arc<CryptoProvider>,
     state: Mutex<State>,
-    /// Held while one thread renews.
-    renewing: Mutex<()>,
 }
 
 struct State {
@@ -62,7 +60,6 @@ impl Leaves {
                 checked: Instant::now(),
                 by_host: HashMap::new(),
             }),
-            renewing: Mutex::new(()),
         }))
     }
 
@@ -83,15 +80,11 @@ impl Leaves {
         Ok(config)
     }
 
-    /// Renews the authority if it is due. Does not make one that was deleted. Blocks on files and on their lock; returns at once
-    /// if another thread is at it.
+    /// Renews the authority if it is due. Does not make one that was deleted. Blocks on files.
     ///
     /// # Errors
     /// If the files cannot be used. The authority in memory stays in use.
     pub fn renew(&self) -> Result<(), CaError> {
-        let Ok(_one_at_a_time) = self.renewing.try_lock() else {
-            return Ok(());
-        };
         if self.files.stamp().is_deleted() {
             return Ok(());
         }

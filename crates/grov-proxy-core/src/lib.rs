@@ -100,8 +100,6 @@ mod route;
 mod secure_stream;
 mod server;
 mod timeout;
-mod tunnel;
-mod upgrade;
 mod upstream;
 mod workers;
 
@@ -124,5 +122,4 @@ pub use route::{
     Router, Target, Timeouts,
 };
 pub use server::Shutdown;
-pub use tunnel::copy_both;
-pub use upstream::{DialError, Dialer, PlainHttp, ProbeError, Upstream, UpstreamHandle, Upstreams, probe};
+pub use upstream::{DialError, Dialer, PlainHttp, Upstream, UpstreamHandle, Upstreams};

@@ -5,7 +5,6 @@ mod connection;
 mod dial;
 mod pool;
 mod pools;
-mod probe;
 mod target;
 mod wake;
 
@@ -15,7 +14,6 @@ pub use dial::{DialError, Dialer, PlainHttp};
 pub(crate) use pool::Pool;
 pub(crate) use pools::{Pools, Shared};
 pub use pools::{UpstreamHandle, Upstreams};
-pub use probe::{ProbeError, probe};
 pub use target::Upstream;
 pub(crate) use wake::{WakeFilter, WakeState};
 

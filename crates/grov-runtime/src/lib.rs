@@ -17,7 +17,6 @@ pub mod port;
 mod printable;
 mod providers;
 mod random;
-mod run_environment;
 mod settings;
 mod tasks;
 mod tokens;

@@ -1,7 +1,6 @@
 //! `grov proxy`: runs `grov-proxyd`, in the foreground or in the background, stops and restarts it, shows its log.
 
 mod logs;
-mod relocate;
 mod restart;
 mod status;
 mod stop;
@@ -36,7 +35,6 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
         Some(ProxyCommand::Start(flags)) => start(common, flags, terminal),
         Some(ProxyCommand::Stop) => stop::run(common, terminal),
         Some(ProxyCommand::Restart) => restart::run(common, terminal),
-        Some(ProxyCommand::Move) => relocate::run(&context()?),
         Some(ProxyCommand::Status) => status::run(&context()?),
         Some(ProxyCommand::Logs(arguments)) => logs::run(&context()?, arguments),
     }

@@ -23,4 +23,3 @@ mod route;
 mod shutdown;
 mod support;
 mod translated;
-mod upgrade;
