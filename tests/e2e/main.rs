@@ -14,6 +14,7 @@ mod cost;
 mod guard;
 mod guard_under_load;
 mod hooks;
+mod inbox;
 mod injected;
 mod judge;
 mod load;

@@ -69,6 +69,5 @@ fn item(project: ProjectId, content: &str) -> Redacted<MemoryItem> {
         created_at: now,
         updated_at: now,
         decided_by: None,
-        reason: None,
     })
 }

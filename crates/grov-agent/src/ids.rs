@@ -5,6 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
+pub use grov_domain::{MemoryItemId, ProjectId};
+
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -42,10 +44,6 @@ macro_rules! uuid_id {
 }
 
 uuid_id! {
-    /// A project.
-    ProjectId
-}
-uuid_id! {
     /// A document of a project. All its versions share the id.
     DocumentId
 }
@@ -64,10 +62,6 @@ uuid_id! {
 uuid_id! {
     /// A tool call that a model requested.
     ToolCallId
-}
-uuid_id! {
-    /// An item of governed memory.
-    MemoryItemId
 }
 uuid_id! {
     /// A key of the API.

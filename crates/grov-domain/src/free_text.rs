@@ -77,7 +77,7 @@ free_text! {
         ],
         others: [
             id, project_path, client_session_id, session_id, status, trigger_reason, linked_commit,
-            parent_session_id, parent_task_id, superseded_by, screened, created_at,
+            parent_session_id, parent_task_id, item, superseded_by, screened, created_at,
         ]
     }
     MemoryEdits {
@@ -87,7 +87,7 @@ free_text! {
     MemoryLists { texts: [decisions, constraints, reasoning_trace, files_touched, tags], others: [] }
     Decision { texts: [choice, reason], others: [] }
     FilePin { texts: [path], others: [hash] }
-    TaskTransition { texts: [sessions, finished], others: [moves, judged_under] }
+    TaskTransition { texts: [sessions, finished, proposals], others: [moves, judged_under] }
     FileReasoning {
         texts: [file_path, anchor, reasoning],
         others: [

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 use std::time::SystemTime;
 use uuid::{NoContext, Timestamp, Uuid};
 
@@ -53,6 +54,51 @@ fn fresh_uuid_at(now: SystemTime) -> Uuid {
         Ok(_) => Uuid::now_v7(),
         Err(_) => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
     }
+}
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Creates a new identifier: a version 7 UUID, which sorts by creation time.
+            pub fn fresh() -> Self {
+                Self(fresh_uuid())
+            }
+
+            /// Wraps a UUID.
+            pub fn of(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+    };
+}
+
+uuid_id! {
+    /// A project of the agent service. The items of a developer's inbox have one that is derived from the project's key.
+    ProjectId
+}
+uuid_id! {
+    /// An item of governed memory.
+    MemoryItemId
 }
 
 text_id! {

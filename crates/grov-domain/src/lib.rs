@@ -23,11 +23,13 @@ mod function_words;
 mod goal;
 mod hook_session;
 mod ids;
+mod inbox;
 mod judge;
 mod ledger;
 mod macros;
 mod memory;
 mod memory_edits;
+mod memory_item;
 mod memory_search;
 mod project;
 mod routed_usage;
@@ -74,8 +76,12 @@ pub use hook_session::{
     PUT_BACK, PendingPrompt,
 };
 pub use ids::{
-    AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
-    StepId, TaskId, fresh_uuid,
+    AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, MemoryItemId,
+    ProjectId, SessionId, StepId, TaskId, fresh_uuid,
+};
+pub use inbox::{
+    Changed, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, NOTICE_INTERVAL, ProposalMaterial,
+    ProposedItem, TaskProposals, derived_item_id, local_project_id,
 };
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
@@ -88,6 +94,9 @@ pub use ledger::{
 };
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_edits::{MemoryEdits, MemoryLists};
+pub use memory_item::{
+    ChangeRefused, Evidence, EvidenceKind, MemoryChange, MemoryItem, MemoryStatus, MemoryType,
+};
 pub use memory_search::{
     CandidateOrder, ImportReport, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryField,
     MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore,

@@ -2,7 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, SessionId, StepId, TaskId,
+    ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, MemoryType, SessionId, StepId,
+    TaskId,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -99,6 +100,9 @@ pub struct Task {
     /// The touched files in their final state; empty for imports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub file_pins: Vec<FilePin>,
+    /// What kind of memory item it is, if it is one; `None` for the record of a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<MemoryType>,
     /// The task that supersedes this one. Both are kept.
     pub superseded_by: Option<TaskId>,
     /// The fingerprint of the text that was checked for orders to the agent and had none; see `grov_memory::screened`.
@@ -135,6 +139,7 @@ impl Task {
             parent_task_id: None,
             tags: Vec::new(),
             file_pins: Vec::new(),
+            item: None,
             superseded_by: None,
             screened: None,
             edits: MemoryEdits::default(),

@@ -5,9 +5,9 @@
 
 use crate::{
     ActivityStore, ClientSessionId, ContextStore, CutStore, DriftStore, EmbeddingStore, ExchangeRecord,
-    FileReasoning, GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore,
-    RoutedUsageStore, SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow,
-    SwitchStore, Task, TaskId,
+    FileReasoning, GoalStore, HookStore, ItemStore, LedgerStore, MemorySearch, MemoryStore,
+    OrchestrationStore, RoutedUsageStore, SessionId, SessionState, SessionStatus, SessionSummary,
+    SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -286,6 +286,7 @@ pub trait Store:
     + TaskStore
     + MemorySearch
     + MemoryStore
+    + ItemStore
     + EmbeddingStore
     + LedgerStore
     + CutStore

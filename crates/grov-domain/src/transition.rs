@@ -1,6 +1,6 @@
 //! Changes to the tasks of a client session.
 
-use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task};
+use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task, TaskProposals};
 use async_trait::async_trait;
 use grov_redact::Redacted;
 use time::OffsetDateTime;
@@ -27,6 +27,8 @@ pub struct TaskTransition {
     pub moves: Option<Move>,
     /// Tasks to save to team memory, as by [`crate::TaskStore::save_task`].
     pub finished: Vec<Task>,
+    /// What finished tasks propose to remember.
+    pub proposals: Vec<TaskProposals>,
     /// The store's revision ([`crate::SwitchStore::revision`]) before the texts of this transition were read; `None` if it
     /// has no texts. If the revision has changed, some of the texts may have been forgotten.
     pub judged_under: Option<i64>,

@@ -10,7 +10,9 @@ use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memorie
 use crate::transcript_file::catch_up;
 use crate::{adoption, daemon, fork, proxied, runtime, task_rows};
 use grov_context::{Retention, SessionPoints, restoration, restoration_notice};
-use grov_domain::{Clock, Compaction, Redacted, StoreError, SystemClock, fresh_uuid};
+use grov_domain::{
+    Clock, Compaction, MemoryScope, Redacted, StoreConnection, StoreError, SystemClock, fresh_uuid,
+};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
@@ -86,22 +88,62 @@ fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<Str
 async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<Option<String>, HookError> {
     let settings = context.settings(Some(&session_ref.directory))?;
     if daemon::proxy_address(context, &settings).is_some() {
-        return Ok(None);
+        let notice = proxied_notice(context, session_ref).await?;
+        return Ok(notice.map(|notice| event::with_notice(None, &notice)));
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let (memories, offer) = register(context, session_ref, tokens).await?;
+    let (memories, notice) = register(context, session_ref, tokens).await?;
     let Some(memories) = memories else {
-        return Ok(offer.map(|offer| event::with_notice(None, &offer)));
+        return Ok(notice.map(|notice| event::with_notice(None, &notice)));
     };
     let Some(list) = context.delivery_log() else {
         return Ok(None);
     };
     list.add(&memories.memories).map_err(HookError::DeliveryLog)?;
-    Ok(Some(event::context(event::SESSION_START, &memories.text, None)))
+    Ok(Some(event::context(
+        event::SESSION_START,
+        &memories.text,
+        notice.as_deref(),
+    )))
 }
 
-/// Registers a session. Returns the newest memories of its project; without any, perhaps an offer for the user.
+/// Says in a session that goes through the proxy that proposals wait.
+async fn proxied_notice(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
+) -> Result<Option<String>, StoreError> {
+    let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
+    let place = ProjectLocation::locate(&session_ref.directory);
+    let notice = if is_off(&*store, place.project().key(), &session_ref.id()).await? {
+        None
+    } else {
+        inbox_notice(&*store, &place).await?
+    };
+    context.release(store);
+    Ok(notice)
+}
+
+/// The line about proposals that wait for the user, at most once a day.
+async fn inbox_notice(
+    store: &dyn StoreConnection,
+    place: &ProjectLocation,
+) -> Result<Option<String>, StoreError> {
+    let project = place.project();
+    let scope = MemoryScope {
+        project_path: project.key().to_owned(),
+        project_remote: project.remote.clone(),
+    };
+    Ok(store
+        .due_notice(&scope, SystemClock.now())
+        .await?
+        .map(|waiting| match waiting {
+            1 => "Grov: 1 proposal waits: grov memory inbox".to_owned(),
+            several => format!("Grov: {several} proposals wait: grov memory inbox"),
+        }))
+}
+
+/// Registers a session. Returns the newest memories of its project, and perhaps a notice or an offer for the user.
 async fn register(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
@@ -128,13 +170,18 @@ async fn register(
         .await?;
     let place = ProjectLocation::locate(&session_ref.directory);
     let is_off = is_off(&*store, place.project().key(), &session_ref.id()).await?;
+    let waiting = if is_off {
+        None
+    } else {
+        inbox_notice(&*store, &place).await?
+    };
     let offer = if memories.is_none() && tokens > 0 && !is_off {
         adoption::offer(&*store, context.home.root(), &place).await?
     } else {
         None
     };
     context.release(store);
-    Ok((memories, offer))
+    Ok((memories, waiting.or(offer)))
 }
 
 /// Gives back goal, constraints, decisions and open work after a compaction, and notifies the user.

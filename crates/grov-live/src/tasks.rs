@@ -20,8 +20,8 @@ pub(crate) use current_tasks::CurrentTasks;
 pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes, shortened, sketch, title};
 
 use grov_domain::{
-    ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
-    SessionStore, SwitchStore, TaskStore, time_before,
+    ClientSessionId, Clock, DriftStore, ItemStore, Judge, OrchestrationStore, SessionFilter, SessionId,
+    SessionStatus, SessionStore, SwitchStore, TaskStore, time_before,
 };
 use grov_session::tasks::{Division, TaskPolicy};
 use session::Session;
@@ -33,9 +33,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The stores that task orchestration needs.
-pub trait TaskBackend: SessionStore + TaskStore + OrchestrationStore + DriftStore + SwitchStore {}
+pub trait TaskBackend:
+    SessionStore + TaskStore + OrchestrationStore + ItemStore + DriftStore + SwitchStore
+{
+}
 
-impl<T: SessionStore + TaskStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
+impl<T: SessionStore + TaskStore + OrchestrationStore + ItemStore + DriftStore + SwitchStore> TaskBackend
+    for T
+{
+}
 
 /// Tasks have separate rows. Later verdicts on a saved task are written to its memory.
 const POLICY: TaskPolicy = TaskPolicy {

@@ -6,7 +6,7 @@
 use crate::quote::{estimated_tokens, line, quoted};
 use crate::suspicion::{instructs_agent, is_withheld};
 use crate::{Freshness, Recalled};
-use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Task, TaskId, TaskStatus};
+use grov_domain::{MemoryType, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Task, TaskId, TaskStatus};
 use grov_redact::{Redacted, Redactor};
 use std::fmt::Write;
 use time::OffsetDateTime;
@@ -152,6 +152,9 @@ enum Detail {
 fn described(recalled: &Recalled, id: &str, detail: Detail) -> String {
     let task = &recalled.task;
     let mut line = format!("- {id} ({}", provenance(task));
+    if let Some(kind) = task.item {
+        let _ = write!(line, "; {}", item_mark(kind, task));
+    }
     for mark in marks(recalled) {
         let _ = write!(line, "; {mark}");
     }
@@ -162,6 +165,11 @@ fn described(recalled: &Recalled, id: &str, detail: Detail) -> String {
         ": {}",
         quoted(goal.unwrap_or(&task.original_query), MAX_TEXT)
     );
+    if task.item.is_some() {
+        line.push_str(&evidence(task, detail));
+        line.push('\n');
+        return line;
+    }
     let points = if detail == Detail::Brief { 1 } else { MAX_POINTS };
     line.push_str(&decided(task, points));
     if detail == Detail::Full {
@@ -180,6 +188,30 @@ fn described(recalled: &Recalled, id: &str, detail: Detail) -> String {
     }
     line.push('\n');
     line
+}
+
+/// What an item is, and the memory of the work that it comes from.
+fn item_mark(kind: MemoryType, task: &Task) -> String {
+    let kind = match kind {
+        MemoryType::OpenLoop => "open end, approved",
+        MemoryType::Decision => "decision, approved",
+        MemoryType::Rule => "rule, approved",
+        other => other.as_str(),
+    };
+    match &task.parent_task_id {
+        Some(from) => format!("{kind}; from {}", line(short_id(from), MAX_NAME)),
+        None => kind.to_owned(),
+    }
+}
+
+/// The sentence on which an item rests, unless it is the item itself.
+fn evidence(task: &Task, detail: Detail) -> String {
+    let differs = |quote: &&String| **quote != task.original_query;
+    let mut quotes = quotes(task.reasoning_trace.iter().filter(differs), MAX_REASON);
+    match quotes.next() {
+        Some(quote) if detail != Detail::Brief => format!("; said: {quote}"),
+        _ => String::new(),
+    }
 }
 
 /// The decisions with their reasons; without decisions, the last finding.

@@ -37,7 +37,8 @@ pub use hook_sessions::project_status;
 pub use injections::{HookedText, InjectionView, injections};
 pub use lookup::Lookup;
 pub use memory::{
-    MAX_MATCHES, MemoryRefView, ResultView, find_memory, memory_refs, replaced_memories, replacements, title,
+    MAX_MATCHES, MemoryRefView, ResultView, find_item, find_memory, memory_refs, replaced_memories,
+    replacements, short_item_id, title,
 };
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{SelectedSession, find_session};

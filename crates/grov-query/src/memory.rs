@@ -2,7 +2,7 @@
 
 use crate::Lookup;
 use crate::memory_match::snippet;
-use grov_domain::{Store, StoreError, Task, TaskId};
+use grov_domain::{InboxItem, MemoryItemId, Store, StoreError, Task, TaskId};
 use grov_memory::Found;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -93,6 +93,30 @@ pub async fn find_memory(store: &dyn Store, id: &str) -> Result<Lookup<Task>, St
     }
     let ids = store.ids_like(id, MAX_MATCHES as u32 + 1).await?;
     Ok(store.memories(&ids).await?.into())
+}
+
+/// Finds a memory item by its id, or a unique prefix or suffix of it.
+///
+/// # Errors
+/// Returns the store's error.
+pub async fn find_item(store: &dyn Store, id: &str) -> Result<Lookup<InboxItem>, StoreError> {
+    if id.is_empty() {
+        return Ok(Lookup::NotFound);
+    }
+    let mut items = Vec::new();
+    for id in store
+        .item_ids_like(&id.to_ascii_lowercase(), MAX_MATCHES as u32 + 1)
+        .await?
+    {
+        items.extend(store.item(id).await?);
+    }
+    Ok(items.into())
+}
+
+/// The last eight characters of an item's id, with which it is found.
+pub fn short_item_id(id: MemoryItemId) -> String {
+    let id = id.to_string();
+    id[id.len().saturating_sub(8)..].to_owned()
 }
 
 /// The title of a memory: its goal, or else its original query.

@@ -1,4 +1,8 @@
-//! Selects what is saved of a task to team memory: builds the questions to a judge and the record.
+//! Selects what is saved of a task to team memory: builds the questions to a judge, the record, and what it proposes to remember.
+
+mod proposals;
+
+pub use proposals::{Remembered, task_proposals};
 
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
@@ -291,6 +295,7 @@ impl TaskMaterial {
             parent_task_id: saving.before.and_then(|before| before.parent_task_id.clone()),
             tags: reasoning.tags,
             file_pins: Vec::new(),
+            item: None,
             superseded_by: saving.before.and_then(|before| before.superseded_by.clone()),
             screened: None,
             edits: MemoryEdits::default(),

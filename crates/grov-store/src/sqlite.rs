@@ -11,6 +11,7 @@ mod file_reasoning;
 mod hooks;
 mod insert;
 mod integrity;
+mod items;
 mod ledger;
 
 mod memory;

@@ -24,6 +24,26 @@ pub(crate) enum MemoryCommand {
     Export,
     /// Edit a memory, in $VISUAL or $EDITOR or by flags
     Edit(Box<EditArguments>),
+    /// List what sessions propose to remember: rules, decisions and open ends
+    Inbox,
+    /// Accept a proposal: it takes part in the memory of the project
+    Approve {
+        /// The proposal: its id, or a unique prefix or suffix of it
+        id: String,
+        /// Accept these words instead
+        #[arg(long, value_name = "TEXT")]
+        content: Option<String>,
+    },
+    /// Reject a proposal: it is not proposed again
+    Reject {
+        /// The proposal: its id, or a unique prefix or suffix of it
+        id: String,
+    },
+    /// Close an accepted open end
+    Done {
+        /// The item: its id, or a unique prefix or suffix of it
+        id: String,
+    },
     /// Mark a memory as replaced by another one; both are kept
     Supersede {
         /// The replaced memory: its id, or a unique prefix or suffix of it
@@ -63,6 +83,9 @@ pub(crate) struct EditArguments {
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) changes: ChangeArguments,
+    /// Set the words of a proposal or an accepted item
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["changes", "from"])]
+    pub(crate) content: Option<String>,
     /// Read the edited record from a file; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,

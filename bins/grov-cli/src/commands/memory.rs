@@ -5,6 +5,7 @@ mod audit;
 mod edit;
 mod forget;
 mod import;
+mod inbox;
 mod listing;
 mod named;
 mod record;
@@ -25,7 +26,16 @@ pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
         MemoryCommand::Search(arguments) => search::run(context, &arguments),
         MemoryCommand::Import(arguments) => import::run(context, &arguments),
         MemoryCommand::Export => listing::export(context),
-        MemoryCommand::Edit(arguments) => edit::run(context, &arguments),
+        MemoryCommand::Edit(arguments) => match &arguments.content {
+            Some(content) => inbox::decide(context, &arguments.id, inbox::Decision::Edit, Some(content)),
+            None => edit::run(context, &arguments),
+        },
+        MemoryCommand::Inbox => inbox::list(context),
+        MemoryCommand::Approve { id, content } => {
+            inbox::decide(context, &id, inbox::Decision::Approve, content.as_deref())
+        }
+        MemoryCommand::Reject { id } => inbox::decide(context, &id, inbox::Decision::Reject, None),
+        MemoryCommand::Done { id } => inbox::decide(context, &id, inbox::Decision::Done, None),
         MemoryCommand::Supersede { old, new, undo: _ } => supersede::run(context, &old, new.as_deref()),
         MemoryCommand::Adopt(arguments) => adopt::run(context, &arguments),
         MemoryCommand::Audit => audit::run(context),

@@ -146,34 +146,6 @@ async fn stored(
     Ok(Proposed { item, call: None })
 }
 
-impl MemoryItem {
-    /// Whether other words or another state may be proposed for the item.
-    pub(crate) fn must_be_replaceable(&self, now: OffsetDateTime) -> Result<(), String> {
-        if self.kind == MemoryType::Event {
-            return Err(format!(
-                "the item {} is an event, which is never changed",
-                self.id
-            ));
-        }
-        if self.superseded_by.is_some() {
-            return Err(format!(
-                "the item {} was superseded; name the one that replaced it",
-                self.id
-            ));
-        }
-        if self.expires_at.is_some_and(|end| end <= now) {
-            return Err(format!("the item {} expired; propose a new one", self.id));
-        }
-        if matches!(self.status, MemoryStatus::Proposed | MemoryStatus::Rejected) {
-            return Err(format!(
-                "the item {} is {}; only an item in force is changed",
-                self.id, self.status
-            ));
-        }
-        Ok(())
-    }
-}
-
 /// Returns the items with which a proposal is compared: those in force and the open proposals, the newest 2,000.
 pub(crate) async fn known_items(
     store: &dyn AgentStore,
@@ -269,7 +241,6 @@ pub(crate) fn build(
         evidence,
         supersedes,
         superseded_by: None,
-        reason: None,
         expires_at: lifetime(kind, ttl).map(|ttl| at.now.saturating_add(ttl)),
         created_at: at.now,
         updated_at: at.now,

@@ -8,8 +8,9 @@ use crate::task_rows::{self, POLICY};
 use crate::transcript_file::{last, length, read_range};
 use grov_actions::transcript::edits;
 use grov_domain::{
-    Applied, Clock, GoalContract, HookSession, HookStep, Judge, OFF_GOAL_BELOW, SessionState, SessionStatus,
-    StoreConnection, StoreError, SystemClock, Task, TaskId, TaskStatus, TaskTransition,
+    Applied, Clock, GoalContract, HookSession, HookStep, ItemFilter, Judge, MemoryScope, OFF_GOAL_BELOW,
+    ReasoningQuestion, Redacted, SessionState, SessionStatus, StoreConnection, StoreError, SystemClock, Task,
+    TaskId, TaskProposals, TaskStatus, TaskTransition,
 };
 use grov_hooks::event;
 use grov_memory::screened;
@@ -17,13 +18,19 @@ use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored
 use grov_redact::Redactor;
 use grov_rules::{AgentSummary, agent_summary, new_work, only_asks};
 use grov_runtime::UserMode;
-use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed, titled};
+use grov_session::capture::{
+    Remembered, SaveContext, TaskMaterial, covered, reviewed, task_proposals, titled,
+};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Bytes at the end of a transcript searched for edits.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Earlier tasks of the project in which a rule may be repeated, and memory items that are not proposed again.
+const EARLIER_TASKS: u32 = 50;
+const KNOWN_ITEMS: u32 = 500;
 
 /// A session loaded for saving.
 struct Loaded {
@@ -133,11 +140,13 @@ impl TurnWorker<'_> {
         let judge = (self.services.judge)(&self.settings)?;
         let task = self.build_task(store, &loaded, &*judge).await;
         judge.close().await;
-        let Some(task) = task? else {
+        let Some((task, question)) = task? else {
             return Ok(true);
         };
+        let proposals = self.proposals(store, &task, &question).await?;
         let transition = TaskTransition {
             finished: vec![task.clone()],
+            proposals: vec![proposals],
             judged_under: Some(loaded.revision),
             ..TaskTransition::default()
         };
@@ -207,7 +216,7 @@ impl TurnWorker<'_> {
         store: &dyn StoreConnection,
         loaded: &Loaded,
         judge: &dyn Judge,
-    ) -> Result<Option<Task>, StoreError> {
+    ) -> Result<Option<(Task, Redacted<ReasoningQuestion>)>, StoreError> {
         let (material, before) = (&loaded.material, loaded.current());
         let Some(pending) = self.judge_turn(loaded, judge).await else {
             return Ok(None);
@@ -248,7 +257,38 @@ impl TurnWorker<'_> {
             task = edits.applied(task);
         }
         let task = Redactor::shared().clean(task).into_inner();
-        Ok(Some(screened(task)))
+        Ok(Some((screened(task), question)))
+    }
+
+    /// Returns what the task proposes to remember.
+    async fn proposals(
+        &self,
+        store: &dyn StoreConnection,
+        task: &Task,
+        question: &ReasoningQuestion,
+    ) -> Result<TaskProposals, StoreError> {
+        let tasks = store.tasks_for_project(&task.project_path, EARLIER_TASKS).await?;
+        let scope = MemoryScope {
+            project_path: task.project_path.clone(),
+            project_remote: task.project_remote.clone(),
+        };
+        let filter = ItemFilter {
+            scope: Some(&scope),
+            only_proposed: false,
+            limit: KNOWN_ITEMS,
+        };
+        let items = store.items(&filter).await?;
+        let remembered = Remembered {
+            tasks: &tasks,
+            items: &items,
+        };
+        Ok(task_proposals(
+            task,
+            question,
+            remembered,
+            grov_rules::proposals,
+            SystemClock.now(),
+        ))
     }
 
     /// Judges which task the newest turn belongs to and whether it is done; `None` if nothing is to be saved.

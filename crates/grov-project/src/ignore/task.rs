@@ -42,6 +42,7 @@ pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
         screened: _,
         edits: _,
         created_at: _,
+        item: _,
     } = &mut task;
     let files = files_touched.iter().chain(file_pins.iter().map(|pin| &pin.path));
     let hidden: Vec<String> = files.filter(|file| ignore.ignores(file)).cloned().collect();

@@ -3,8 +3,9 @@
 use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
-    JudgedBy, LlmCallId, MemoryEdits, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus,
-    SideRequest, StepId, StepOutcome, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
+    JudgedBy, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd, Outcome, Purpose,
+    SessionId, SessionMode, SessionStatus, SideRequest, StepId, StepOutcome, StoreError, TaskId, TaskStatus,
+    TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -263,7 +264,8 @@ macro_rules! names {
 names! { |name| Some(Self::from_name(name).unwrap_or_default()); ActionType }
 names! {
     Self::from_name;
-    CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, Outcome, Purpose,
+    CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, MemoryStatus,
+    MemoryType, Outcome, Purpose,
     SessionMode, SessionStatus, StepOutcome, TaskStatus, TaskType, TriggerReason,
 }
 
@@ -278,6 +280,18 @@ impl FromColumn for ExchangeKind {
         let name = <&str as Decode<'_, Sqlite>>::decode(value)?;
         // A newer version may store other kinds.
         Ok(Self::from_name(name).unwrap_or(Self::Side(SideRequest::Other)))
+    }
+}
+
+impl ToColumn for MemoryItemId {
+    fn add_to(&self, values: &mut Values) {
+        self.to_string().add_to(values);
+    }
+}
+
+impl FromColumn for MemoryItemId {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(<&str as Decode<'_, Sqlite>>::decode(value)?.parse()?)
     }
 }
 

@@ -11,7 +11,7 @@ mod postings;
 mod sums;
 mod terms;
 
-pub(super) use index::{Entry, Indexing, fill, load_tasks, reindex_client_session};
+pub(super) use index::{Entry, Indexing, fill, load_tasks, reindex_client_session, remove_tasks};
 pub(super) use terms::Terms;
 
 use super::columns::{Record, RowExt, from_row, params};
@@ -162,6 +162,8 @@ impl MemoryStore for SqliteStore {
     async fn move_memories(&self, from: &str, to: &str) -> Result<u64, StoreError> {
         let mut transaction = self.begin().await?;
         let moved = index::move_tasks(&mut transaction, from, to).await?;
+        let sql = "UPDATE memory_items SET project_path = ?2 WHERE project_path = ?1";
+        transaction.execute(sql, params![from, to]).await?;
         transaction.commit().await?;
         Ok(moved)
     }
@@ -192,7 +194,7 @@ impl MemoryStore for SqliteStore {
 
 impl Select {
     /// Adds the condition that a task belongs to a scope.
-    fn and_scope(&mut self, scope: Option<&MemoryScope>) {
+    pub(in crate::sqlite) fn and_scope(&mut self, scope: Option<&MemoryScope>) {
         if let Some(scope) = scope {
             let condition = "(project_path = ? OR (? <> '' AND project_remote = ?))";
             let remote = remote_of(scope);

@@ -16,7 +16,7 @@ record! {
     files_touched, decisions, constraints, status, trigger_reason, linked_commit, parent_session_id, parent_task_id,
     tags, file_pins,
     superseded_by = "coalesce(excluded.superseded_by, superseded_by)",
-    screened,
+    item, screened,
     edits = "coalesce(excluded.edits, edits)",
     created_at
 }

@@ -2,6 +2,7 @@
 
 use super::columns::{RowExt, from_row, params};
 use super::connection::Connection;
+use super::items::propose;
 use super::ledger::REVISION;
 use super::sessions::upsert_session;
 use super::tasks::save_task;
@@ -63,6 +64,9 @@ impl OrchestrationStore for SqliteStore {
         }
         for task in &transition.finished {
             save_task(&mut transaction, task).await?;
+        }
+        for proposals in &transition.proposals {
+            propose(&mut transaction, proposals, &transition.finished).await?;
         }
         transaction.commit().await?;
         Ok(Applied::Done { missing })

@@ -50,6 +50,7 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
             ..empty_task("t")
         }],
         sessions: vec![old, new],
+        proposals: Vec::new(),
         judged_under: None,
     }
 }

@@ -41,6 +41,12 @@ pub(super) fn run(context: &Context, arguments: &EditArguments) -> Outcome {
     let before = context
         .read(async |store| named::find(store, &arguments.id).await)?
         .ok_or_else(|| named::unknown(&arguments.id))?;
+    if before.item.is_some() {
+        return Err(Failure::usage(
+            "this memory is an item that was approved; it has no other fields than its words",
+        )
+        .hint("set them with --content TEXT"));
+    }
     let saved = if let Some(file) = &arguments.from {
         save(context, &before, draft::parse(&read(file)?, &before)?)?
     } else if arguments.changes != ChangeArguments::default() {

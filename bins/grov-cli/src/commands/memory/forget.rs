@@ -11,7 +11,7 @@ use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::one_line;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
-use grov_query::{Lookup, find_memory};
+use grov_query::{Lookup, find_item, find_memory};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -39,7 +39,10 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
             match find_memory(store, id).await? {
                 Lookup::Found(task) if known.contains(&task.id) => {}
                 Lookup::Found(task) => known.push(task.id),
-                Lookup::NotFound => unknown.push(id.clone()),
+                Lookup::NotFound => match find_item(store, id).await? {
+                    Lookup::Found(found) => known.push(TaskId::new(found.item.id.to_string())),
+                    _ => unknown.push(id.clone()),
+                },
                 Lookup::Ambiguous(tasks) => return Err(ambiguous(id, &tasks)),
             }
         }

@@ -76,6 +76,7 @@ pub(super) fn read(line: &[u8], project: &Project, now: OffsetDateTime) -> Resul
         parent_task_id: fields.take("parent_task_id")?,
         tags: fields.take("tags")?,
         file_pins: fields.take("file_pins")?,
+        item: fields.take("item")?,
         superseded_by: fields.take("superseded_by")?,
         screened: None,
         edits: MemoryEdits::default(),

@@ -6,16 +6,23 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
-    DriftFilter, Judged, JudgedBy, MemoryEdits, Reasoning, SessionId, SessionState, SessionStatus, StepRow,
-    StoreError, Task, TaskId, TaskTransition, TriggerReason, time_before,
+    DriftFilter, ItemFilter, Judged, JudgedBy, MemoryEdits, MemoryScope, Reasoning, ReasoningQuestion,
+    SessionId, SessionState, SessionStatus, StepRow, StoreError, Task, TaskId, TaskProposals, TaskTransition,
+    TriggerReason, time_before,
 };
 use grov_memory::screened;
 use grov_project::without_ignored;
 use grov_redact::Redactor;
-use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts, reviewed, titled};
+use grov_session::capture::{
+    PerformedAction, Remembered, SaveContext, TaskMaterial, prompts, reviewed, task_proposals, titled,
+};
 use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
 use time::OffsetDateTime;
+
+/// Earlier tasks of the project in which a rule may be repeated, and memory items that are not proposed again.
+const EARLIER_TASKS: u32 = 50;
+const KNOWN_ITEMS: u32 = 500;
 
 /// Why a task is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +144,9 @@ impl Session {
                         .map_or_else(MemoryEdits::default, |record| record.edits)
                         .applied(task);
                     let task = Redactor::shared().clean(task).into_inner();
-                    transition.finished.push(screened(task));
+                    let task = screened(task);
+                    transition.proposals.push(self.proposals(&task, &question).await?);
+                    transition.finished.push(task);
                 }
             }
         }
@@ -154,6 +163,38 @@ impl Session {
             self.current = self.tasks_with_current(None).after(&state);
         }
         Ok(true)
+    }
+
+    /// Returns what a task proposes to remember.
+    async fn proposals(
+        &self,
+        task: &Task,
+        question: &ReasoningQuestion,
+    ) -> Result<TaskProposals, StoreError> {
+        let store = &self.context.store;
+        let tasks = with_retries(|| store.tasks_for_project(&task.project_path, EARLIER_TASKS)).await?;
+        let scope = MemoryScope {
+            project_path: task.project_path.clone(),
+            project_remote: task.project_remote.clone(),
+        };
+        let filter = ItemFilter {
+            scope: Some(&scope),
+            only_proposed: false,
+            limit: KNOWN_ITEMS,
+        };
+        let items = with_retries(|| store.items(&filter)).await?;
+        let remembered = Remembered {
+            tasks: &tasks,
+            items: &items,
+        };
+        let now = self.context.clock.now();
+        Ok(task_proposals(
+            task,
+            question,
+            remembered,
+            grov_rules::proposals,
+            now,
+        ))
     }
 
     /// Returns the record of a task that was saved before.

@@ -120,6 +120,7 @@ impl Session {
             sessions: vec![state.clone()],
             moves: Some(self.moves(turn.exchanges.clone(), id.clone())),
             finished: Vec::new(),
+            proposals: Vec::new(),
             judged_under: Some(self.revision),
         };
         if !persist(&self.context, transition).await? {

@@ -103,6 +103,7 @@ pub(super) async fn forget(store: &SqliteStore, tasks: &[TaskId]) -> Result<Vec<
     // Records in the spool would restore texts later.
     drain_spool(store, &Spool::for_database(store.path())).await?;
     let mut transaction = store.begin().await?;
+    let tasks = &with_items(&mut transaction, tasks).await?;
     remove_tasks(&mut transaction, tasks).await?;
     let gone = erase(&mut transaction, tasks).await?;
     transaction.commit().await?;
@@ -110,6 +111,14 @@ pub(super) async fn forget(store: &SqliteStore, tasks: &[TaskId]) -> Result<Vec<
         .scrub("the memories are deleted", "forget them again")
         .await?;
     Ok(gone)
+}
+
+/// Returns the tasks and the memory items that come from them.
+async fn with_items(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+    let sql = "SELECT id FROM memory_items WHERE task_id IN (SELECT value FROM json_each(?1)) \
+         AND id NOT IN (SELECT value FROM json_each(?1)) ORDER BY id";
+    let items: Vec<TaskId> = connection.read(sql, params![tasks], |row| row.read(0)).await?;
+    Ok([tasks, &items].concat())
 }
 
 impl SqliteStore {
@@ -159,10 +168,20 @@ async fn erase(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<
             .execute(expanded(statement, PARTS), params![tasks])
             .await?;
     }
-    let delete = "DELETE FROM tasks WHERE id IN {forgotten} RETURNING id";
-    let gone = connection
-        .read(expanded(delete, PARTS), params![tasks], |row| row.read(0))
-        .await?;
+    let mut gone: Vec<TaskId> = Vec::new();
+    for delete in [
+        "DELETE FROM tasks WHERE id IN {forgotten} RETURNING id",
+        "DELETE FROM memory_items WHERE id IN {forgotten} RETURNING id",
+    ] {
+        let deleted: Vec<TaskId> = connection
+            .read(expanded(delete, PARTS), params![tasks], |row| row.read(0))
+            .await?;
+        for id in deleted {
+            if !gone.contains(&id) {
+                gone.push(id);
+            }
+        }
+    }
     // Running processes have these texts in memory too.
     if in_use > 0 || !gone.is_empty() {
         connection.execute(BUMP_REVISION, params![]).await?;

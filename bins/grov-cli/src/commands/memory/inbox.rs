@@ -1,0 +1,215 @@
+//! `grov memory inbox`, `grov memory approve|reject|done ID`, `grov memory edit ID --content TEXT`
+
+use super::scope;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::format::{ago, plural};
+use crate::output::{ExitStatus, Outcome, Style, note};
+use crate::table::{one_line, truncated};
+use grov_domain::{
+    Changed, Clock, InboxItem, ItemFilter, MemoryChange, MemoryItem, MemoryType, StoreConnection, SystemClock,
+};
+use grov_memory::suspicions;
+use grov_project::{ProjectLocation, hash_user};
+use grov_query::{Lookup, find_item, short_item_id};
+use grov_redact::Redactor;
+use grov_runtime::UserMode;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Proposals that are read; more than a person would go through.
+const MAX_PROPOSALS: u32 = 1_000;
+/// Maximum characters of a content and of a quotation in text output.
+const MAX_TEXT: usize = 240;
+
+#[derive(Serialize)]
+struct Inbox {
+    proposals: Vec<ItemView>,
+}
+
+/// An item with what a person should know of it.
+#[derive(Serialize)]
+struct ItemView {
+    #[serde(flatten)]
+    item: MemoryItem,
+    /// The memory of the work that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    /// Why it is not given to agents although it may be approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withheld: Option<&'static str>,
+}
+
+impl ItemView {
+    fn of(found: InboxItem) -> Self {
+        let orders = suspicions(&found.as_task());
+        let withheld = orders.iter().find(|one| one.kind.is_order());
+        Self {
+            withheld: withheld.map(|one| one.kind.reason()),
+            task_id: found.task_id.map(|id| id.to_string()),
+            item: found.item,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Answer {
+    item: ItemView,
+}
+
+/// A decision of a person.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decision {
+    Approve,
+    Reject,
+    Done,
+    Edit,
+}
+
+pub(super) fn list(context: &Context) -> Outcome {
+    let scope = scope(context)?;
+    let items = context.read(async |store| {
+        let filter = ItemFilter {
+            scope: Some(&scope),
+            only_proposed: true,
+            limit: MAX_PROPOSALS,
+        };
+        Ok(store.items(&filter).await?)
+    })?;
+    let proposals: Vec<ItemView> = items.unwrap_or_default().into_iter().map(ItemView::of).collect();
+    let is_empty = proposals.is_empty();
+    context.answer(Inbox { proposals }, inbox_text)?;
+    if !is_empty {
+        note!("decide with: grov memory approve ID | reject ID | edit ID --content TEXT");
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Decides about an item; `content` are the words to accept or to set instead.
+pub(super) fn decide(context: &Context, id: &str, decision: Decision, content: Option<&str>) -> Outcome {
+    let content = content.map(str::to_owned);
+    if content
+        .as_deref()
+        .is_some_and(|content| content.trim().is_empty())
+    {
+        return Err(Failure::usage(
+            "the content is empty; to drop a proposal use `grov memory reject ID`",
+        ));
+    }
+    let change = match decision {
+        Decision::Approve => MemoryChange::Approve { content },
+        Decision::Reject => MemoryChange::Reject,
+        Decision::Done => MemoryChange::Done,
+        Decision::Edit => MemoryChange::Edit {
+            content,
+            expires_at: None,
+        },
+    };
+    let change = Redactor::shared().clean(change);
+    let user = Redactor::shared().text(&user(context));
+    let changed = context.write(async |store| {
+        let found = find(store, id).await?;
+        let now = SystemClock.now();
+        match store.change_item(found.item.id, &change, &user, now).await? {
+            Changed::Done(item) => Ok(*item),
+            Changed::Refused(refused) => Err(Failure::negative("refused", refused.to_string())),
+            Changed::Unknown => Err(unknown(id)),
+        }
+    })?;
+    let item = ItemView::of(changed.ok_or_else(|| unknown(id))?);
+    if let (Some(reason), Decision::Approve) = (item.withheld, decision) {
+        note!(
+            "accepted, but withheld from agents, because it {reason}; reword it with `grov memory edit ID --content TEXT`"
+        );
+    }
+    context.answer(Answer { item }, move |answer, style| {
+        decided_text(answer, decision, style)
+    })
+}
+
+/// Finds an item by its id, or a unique prefix or suffix of it.
+async fn find(store: &dyn StoreConnection, id: &str) -> Result<InboxItem, Failure> {
+    match find_item(store, id).await? {
+        Lookup::Found(item) => Ok(item),
+        Lookup::NotFound => Err(unknown(id)),
+        Lookup::Ambiguous(items) => {
+            let listed = items.iter().map(|one| {
+                format!(
+                    "{}  {}",
+                    one.item.id,
+                    truncated(&one_line(&one.item.content), MAX_TEXT)
+                )
+            });
+            Err(Failure::ambiguous(id, "memory items", listed))
+        }
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::negative("unknown_item", format!("no memory item {:?}", one_line(id)))
+        .hint("`grov memory inbox` lists the proposals of this project")
+}
+
+/// Who decides: the git user, as far as the settings allow.
+fn user(context: &Context) -> String {
+    let place = context.directory().map(ProjectLocation::locate);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let user = place.map(|place| place.user(home.as_deref()));
+    let name = user.and_then(|user| match context.settings.user() {
+        UserMode::Plain if user.is_unknown() => None,
+        UserMode::Plain => Some(user.to_string()),
+        UserMode::Hash => hash_user(&user),
+        UserMode::Off => None,
+    });
+    name.unwrap_or_else(|| "somebody on this machine".to_owned())
+}
+
+fn kind(kind: MemoryType) -> &'static str {
+    match kind {
+        MemoryType::OpenLoop => "open end",
+        other => other.as_str(),
+    }
+}
+
+fn inbox_text(inbox: &Inbox, style: Style) -> String {
+    let now = SystemClock.now();
+    let mut text = String::new();
+    for view in &inbox.proposals {
+        let item = &view.item;
+        text.push_str(&format!(
+            "{}  {}, {}\n  {}\n",
+            style.bold(&short_item_id(item.id)),
+            kind(item.kind),
+            ago(item.created_at, now),
+            truncated(&one_line(&item.content), MAX_TEXT),
+        ));
+        for evidence in item.evidence.iter().filter(|one| one.quote != item.content) {
+            let quote = truncated(&one_line(&evidence.quote), MAX_TEXT);
+            text.push_str(&format!("  said: {}\n", style.faint(&format!("\"{quote}\""))));
+        }
+        if let Some(reason) = view.withheld {
+            text.push_str(&format!(
+                "  {}\n",
+                style.red(&format!("withheld from agents: it {reason}"))
+            ));
+        }
+    }
+    let waiting = inbox.proposals.len() as u64;
+    text + &match waiting {
+        0 => "no proposals\n".to_owned(),
+        1 => "1 proposal waits\n".to_owned(),
+        several => format!("{} wait\n", plural(several, "proposal", "proposals")),
+    }
+}
+
+fn decided_text(answer: &Answer, decision: Decision, style: Style) -> String {
+    let item = &answer.item.item;
+    let done = match decision {
+        Decision::Approve => "approved",
+        Decision::Reject => "rejected",
+        Decision::Done => "done",
+        Decision::Edit => "changed",
+    };
+    let content = truncated(&one_line(&item.content), MAX_TEXT);
+    format!("{done} {}: {content}\n", style.bold(&short_item_id(item.id)))
+}
