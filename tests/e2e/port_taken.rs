@@ -1,5 +1,7 @@
 //! Another program than this home's daemon listens on the port that the client sends its requests to.
 
+mod hanging;
+
 use crate::upstream::NOWHERE;
 use anyhow::{Context, Result};
 use grov_tests::{Daemon, Grov};

@@ -1,5 +1,6 @@
 //! `grov run`: the command's environment, signals and exit code, and what is left when it has ended.
 
+mod nested;
 mod real_client;
 mod refused;
 

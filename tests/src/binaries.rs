@@ -41,17 +41,10 @@ fn build() -> Result<PathBuf> {
         .parent()
         .context("the tests have no parent directory")?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args([
-        "build",
-        "--quiet",
-        "--locked",
-        "--package",
-        "grov-cli",
-        "--package",
-        "grov-proxyd",
-        "--package",
-        "grov-agentd",
-    ]);
+    // The same set of features as for the tests: dependencies are not built a second time.
+    cargo
+        .current_dir(root)
+        .args(["build", "--quiet", "--locked", "--workspace", "--bins", "--tests"]);
     cargo.arg("--target-dir").arg(target).stdin(Stdio::null());
     if folder.ends_with("release") {
         cargo.arg("--release");

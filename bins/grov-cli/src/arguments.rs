@@ -63,6 +63,12 @@ pub(crate) struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
+    /// Do not shorten texts or leave out columns to fit the terminal
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) wide: bool,
+    /// Show times in UTC instead of the local time zone
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) utc: bool,
     /// When to use colour
     #[arg(
         long,
@@ -225,6 +231,9 @@ pub(crate) struct InitArguments {
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// First remove comments and trailing commas from the settings file, which Claude Code cannot read; a copy is kept
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) plain: bool,
 }
 
 /// A settings file of the client.

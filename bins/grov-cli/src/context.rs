@@ -4,11 +4,17 @@ use crate::arguments::Common;
 use crate::assembly;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, note};
-use grov_domain::{Judge, Project, StoreConnection};
+use crate::table::one_line;
+use grov_domain::{Clock, Judge, Project, StoreConnection, SystemClock};
 use grov_project::{GrovIgnore, ProjectLocation};
+use grov_query::known_projects;
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
+use rustix::fs::{Access, access};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// Maximum number of projects that are listed for a misspelt one.
+const MAX_PROJECTS: usize = 10;
 
 /// The environment of a command.
 pub(crate) struct Context {
@@ -24,6 +30,11 @@ impl Context {
     pub(crate) fn load(common: &Common, terminal: Terminal) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let home = Home::locate(common.home.as_deref(), &environment)?;
+        if home.root().exists() && !home.root().is_dir() {
+            let message = format!("{} is not a directory", home.root().display());
+            return Err(Failure::error("home", message)
+                .hint("move it away, or use another home: --home or GROV_HOME"));
+        }
         let directory = match &common.project {
             Some(project) => project.is_dir().then(|| project.clone()),
             None => std::env::current_dir().ok(),
@@ -113,9 +124,59 @@ impl Context {
     ) -> Result<Option<T>, Failure> {
         block_on(async {
             match assembly::open_existing(&self.database()).await? {
-                Some(store) => work(&store).await.map(Some),
-                None => Ok(None),
+                Some(store) => {
+                    self.ensure_known(&store).await?;
+                    work(&store).await.map(Some)
+                }
+                // Without records, zeros would be a lie where none can be written.
+                None => self.ensure_writable().map(|()| None),
             }
+        })
+    }
+
+    /// Fails for a project that is named by a key without records, which may be misspelt.
+    async fn ensure_known(&self, store: &dyn StoreConnection) -> Result<(), Failure> {
+        let (None, Some(named)) = (&self.directory, &self.common.project) else {
+            return Ok(());
+        };
+        let named = named.to_string_lossy();
+        let known = known_projects(store, SystemClock.now()).await?;
+        if known.is_empty() || known.iter().any(|known| *known == named) {
+            return Ok(());
+        }
+        let mut message = format!(
+            "no project {:?}: it is no directory, and nothing is recorded for it",
+            one_line(&named)
+        );
+        message.push_str("; recorded are:");
+        for known in known.iter().take(MAX_PROJECTS) {
+            message.push_str(&format!("\n  {}", one_line(known)));
+        }
+        if known.len() > MAX_PROJECTS {
+            message.push_str(&format!("\n  and {} more", known.len() - MAX_PROJECTS));
+        }
+        Err(Failure::negative("no_project", message).hint("name one of them, or a directory, with --project"))
+    }
+
+    /// Fails if the home exists and cannot be used, or cannot be made.
+    fn ensure_writable(&self) -> Result<(), Failure> {
+        let root = self.home.root();
+        let existing = root.ancestors().find(|path| path.symlink_metadata().is_ok());
+        let Some(existing) = existing else { return Ok(()) };
+        let usable = match existing.is_dir() {
+            true => access(existing, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| error.to_string()),
+            false => Err("it is not a directory".to_owned()),
+        };
+        usable.map_err(|error| {
+            let message = format!(
+                "cannot write to {}: {error}; nothing can be recorded, and there are no records to show",
+                existing.display()
+            );
+            let hint = format!(
+                "make it yours with chown and chmod u+rwx, or use another home: GROV_HOME or --home (now {})",
+                root.display()
+            );
+            Failure::error("home", message).hint(hint)
         })
     }
 

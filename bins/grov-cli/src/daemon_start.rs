@@ -32,6 +32,7 @@ impl<'a> DaemonStart<'a> {
         flags: &'a DaemonFlags,
         environment: &Environment,
     ) -> Result<Self, Failure> {
+        let environment = &environment.outside_of_run();
         let settings = load(home, flags, environment)?;
         // The daemon gets a scrubbed environment, so its settings are read from that.
         let environment = daemon::daemon_environment(home, environment, &settings);

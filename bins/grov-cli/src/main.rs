@@ -19,6 +19,7 @@ mod hook;
 mod judge;
 mod lines;
 mod output;
+mod own_command;
 mod programs;
 mod progress;
 mod session;

@@ -108,6 +108,7 @@ const BOLD: &str = "[1m";
 const FAINT: &str = "[2m";
 const RED: &str = "[31m";
 const GREEN: &str = "[32m";
+const YELLOW: &str = "[33m";
 
 /// Emphasis by terminal escape sequences, or none.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +127,10 @@ impl Style {
 
     pub(crate) fn green(self, text: &str) -> String {
         self.wrapped(GREEN, text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.wrapped(YELLOW, text)
     }
 
     pub(crate) fn red(self, text: &str) -> String {
@@ -151,7 +156,7 @@ fn escaped(text: &str, color: bool) -> String {
     let mut parts = text.split('\u{1b}');
     let mut shown = printable(parts.next().unwrap_or_default()).into_owned();
     for part in parts {
-        let codes = [RESET, BOLD, FAINT, RED, GREEN];
+        let codes = [RESET, BOLD, FAINT, RED, GREEN, YELLOW];
         if color && codes.iter().any(|code| part.starts_with(code)) {
             shown.push('\u{1b}');
         } else {

@@ -15,7 +15,7 @@ use crate::judge_setup;
 use crate::launcher::Launcher;
 use crate::listener;
 use crate::mitm_setup::MitmSetup;
-use crate::open_files;
+use crate::open_files::{self, Room};
 use crate::recording::Recording;
 use crate::relay::{Ending, relay};
 use crate::route_setup;
@@ -218,7 +218,9 @@ impl Daemon<'_> {
             home_monitor,
             ..
         } = *self;
-        let connections = open_files::room_for_clients(open_files::raise_limit());
+        let mitm = settings.mitm();
+        let tunnels = if mitm.enabled { mitm.connections } else { 0 };
+        let room = open_files::room(open_files::raise_limit(), tunnels);
         let access = Arc::new(Access::new(home, settings.proxy())?);
         let (listener, address) = listener::bind(settings.proxy(), inherited.proxy.take())?;
         let recording = Recording::start(home, home_monitor, settings.store()).map_err(Stop::fault)?;
@@ -242,7 +244,7 @@ impl Daemon<'_> {
         let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
         let mitm_listener = inherited.mitm.take();
         let Built { proxy, drift, mitm } =
-            services.proxy(connections, environment, Arc::new(hooks), mitm_listener)?;
+            services.proxy(room, environment, Arc::new(hooks), mitm_listener)?;
         let signals = Signals::listen().map_err(Stop::fault)?;
         if let Some(drift) = drift {
             // So that corrections that were pending when the last daemon stopped go out with the next request.
@@ -368,7 +370,7 @@ impl Services<'_> {
     /// Builds the proxy and starts the background work of its parts.
     fn proxy(
         &self,
-        connections: usize,
+        room: Room,
         environment: &Environment,
         hooks: Arc<HookRoute>,
         mitm_listener: Option<std::net::TcpListener>,
@@ -418,7 +420,7 @@ impl Services<'_> {
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
-        let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), mitm_listener)?;
+        let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
         self.tasks.spawn("routed usage", usage);
@@ -426,7 +428,7 @@ impl Services<'_> {
         let proxy = self
             .access
             .protect(builder)
-            .limits(limits(settings.proxy(), connections))
+            .limits(limits(settings.proxy(), room.clients))
             .headers(match settings.proxy().headers {
                 grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,
                 grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,

@@ -283,6 +283,11 @@ impl Programs for InProcess<'_> {
         Ok(())
     }
 
+    /// Not needed: the client reached this process.
+    fn move_proxy(&self) -> Result<String, HookError> {
+        Err(HookError::Process("the proxy cannot move itself".to_owned()))
+    }
+
     fn exits_after_response(&self) -> bool {
         false
     }

@@ -2,6 +2,7 @@
 
 use crate::daemon::Stop;
 use crate::listener;
+use crate::open_files::Room;
 use grov_ca::{CaFiles, InvalidTarget, Target};
 use grov_mitm::{Counters, Leaves, Mitm, MitmLimits};
 use grov_proxy_core::{ConnectionProfile, Intake, Upstream, UpstreamHandle, Upstreams};
@@ -29,6 +30,7 @@ impl MitmSetup {
         settings: &Settings,
         home: &Home,
         upstreams: &Upstreams,
+        room: Room,
         inherited: Option<std::net::TcpListener>,
     ) -> Result<Option<Self>, Stop> {
         let MitmSettings { enabled, .. } = settings.mitm();
@@ -64,7 +66,7 @@ impl MitmSetup {
             leaves,
             hosts,
             limits: MitmLimits {
-                connections: settings.mitm().connections,
+                connections: room.tunnels,
                 connect,
                 ..MitmLimits::default()
             },

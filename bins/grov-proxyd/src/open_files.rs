@@ -1,5 +1,6 @@
-//! The limit of open files, and how many clients it allows.
+//! The limit of open files, and how many connections it allows.
 
+use grov_mitm::MitmLimits;
 use grov_proxy_core::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -42,20 +43,42 @@ pub(crate) fn raise_limit() -> Option<u64> {
     Some(current)
 }
 
-/// Returns how many clients can be connected within a limit of open files. Each needs a second file for its upstream
-/// connection.
-pub(crate) fn room_for_clients(limit: Option<u64>) -> usize {
+/// How many connections fit in the limit of open files. Each needs a second file for its other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Clients of the proxy, intercepted ones included.
+    pub(crate) clients: usize,
+    /// Connections of the CONNECT proxy that are tunnelled or not yet intercepted.
+    pub(crate) tunnels: usize,
+}
+
+/// Returns the room for clients, and for up to `tunnels` tunnels; 0 without a CONNECT proxy. If there is not enough for both,
+/// tunnels get at most half.
+pub(crate) fn room(limit: Option<u64>, tunnels: usize) -> Room {
     let max = Limits::DEFAULT.connections;
-    let Some(limit) = limit else { return max };
-    let left = limit.saturating_sub(RESERVED + Limits::BEYOND as u64) / 2;
-    let clients = usize::try_from(left).unwrap_or(max).min(max);
-    if clients < MIN_CLIENTS {
+    let Some(limit) = limit else {
+        return Room {
+            clients: max,
+            tunnels,
+        };
+    };
+    let beyond = Limits::BEYOND + if tunnels > 0 { MitmLimits::BEYOND } else { 0 };
+    let pairs = limit.saturating_sub(RESERVED + beyond as u64) / 2;
+    let pairs = usize::try_from(pairs).unwrap_or(usize::MAX);
+    let room_for_tunnels = tunnels.min(pairs / 2);
+    let clients = (pairs - room_for_tunnels).min(max);
+    if clients < MIN_CLIENTS || room_for_tunnels < tunnels {
         tracing::warn!(
             limit,
-            "the limit of open files is too low: raise it (ulimit -n) to 1024 or more"
+            clients,
+            tunnels = room_for_tunnels,
+            "the limit of open files is low: raise it (ulimit -n), or lower mitm.connections"
         );
     }
-    clients.max(MIN_CLIENTS)
+    Room {
+        clients: clients.max(MIN_CLIENTS),
+        tunnels: room_for_tunnels.max(MIN_CLIENTS.min(tunnels)),
+    }
 }
 
 #[cfg(test)]
@@ -65,13 +88,33 @@ mod tests {
     #[test]
     fn clients_leave_room_for_the_upstream_and_for_files() {
         for limit in [256, 1024, 4096, 20_000] {
-            let clients = room_for_clients(Some(limit));
+            let Room { clients, tunnels } = room(Some(limit), 0);
             let files = 2 * clients + Limits::BEYOND;
             assert!(files as u64 + RESERVED <= limit, "{limit}: {clients}");
-            assert!(clients >= MIN_CLIENTS, "{limit}: {clients}");
+            assert!(clients >= MIN_CLIENTS && tunnels == 0, "{limit}: {clients}");
         }
-        assert_eq!(room_for_clients(Some(1_073_741_816)), Limits::DEFAULT.connections);
-        assert_eq!(room_for_clients(None), Limits::DEFAULT.connections);
-        assert_eq!(room_for_clients(Some(20)), MIN_CLIENTS);
+        let clients = |limit| room(limit, 0).clients;
+        assert_eq!(clients(Some(1_073_741_816)), Limits::DEFAULT.connections);
+        assert_eq!(clients(None), Limits::DEFAULT.connections);
+        assert_eq!(clients(Some(20)), MIN_CLIENTS);
+    }
+
+    #[test]
+    fn tunnels_count_as_open_files() {
+        for limit in [512, 1024, 4096, 16_384] {
+            let Room { clients, tunnels } = room(Some(limit), 1024);
+            let files = 2 * (clients + tunnels) + Limits::BEYOND + MitmLimits::BEYOND;
+            assert!(files as u64 + RESERVED <= limit, "{limit}: {clients}, {tunnels}");
+            assert!(
+                clients >= tunnels && tunnels >= MIN_CLIENTS,
+                "{limit}: {clients}, {tunnels}"
+            );
+        }
+        let wide = Room {
+            clients: Limits::DEFAULT.connections,
+            tunnels: 1024,
+        };
+        assert_eq!((room(Some(16_384), 1024), room(None, 1024)), (wide, wide));
+        assert_eq!(room(Some(20), 8).tunnels, 8);
     }
 }

@@ -4,6 +4,7 @@ use crate::authority::Authority;
 use crate::error::CaError;
 use crate::name::ServerName;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,14 @@ const RENEW_BEFORE: Duration = Duration::days(30);
 /// How long the authority before the current one keeps signing for its hosts: a client reads the certificates only when it
 /// starts, and one that started before the change knows only the old one.
 pub const OVERLAP: Duration = Duration::days(7);
+
+/// A file that [`CaFiles::write_bundle_with`] wrote is deleted this long after the last client started with it. A client reads it
+/// only at its start, but may start others.
+const UNUSED: Duration = Duration::days(30);
+
+/// The names of files with more certificates than the authority's.
+const COMMON_PREFIX: &str = "bundle-";
+const COMMON_SUFFIX: &str = ".pem";
 
 /// What happens to the current authority when it is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +119,43 @@ impl CaFiles {
         self.directory.join("bundle.pem")
     }
 
+    /// Writes a file with the certificates of the authority and `more` of the user's own, PEM. Returns its path. Each content has
+    /// a file of its own, so that clients that start at the same time do not disturb each other; files that no client started
+    /// with for 30 days are deleted.
+    ///
+    /// # Errors
+    /// If the authority's file cannot be read, or the common one cannot be written.
+    pub fn write_bundle_with(&self, more: &str, now: OffsetDateTime) -> Result<PathBuf, CaError> {
+        let own = self.bundle();
+        let certificates = std::fs::read_to_string(&own).map_err(CaError::io(&own))?;
+        let both = format!("{}\n{more}", certificates.trim_end());
+        let mut hasher = DefaultHasher::new();
+        both.hash(&mut hasher);
+        let name = format!("{COMMON_PREFIX}{:016x}{COMMON_SUFFIX}", hasher.finish());
+        let path = self.directory.join(name);
+        // Written again, so that its time says when it was last used.
+        write(&path, &both)?;
+        for unused in self.common_bundles() {
+            let written = std::fs::metadata(&unused).and_then(|metadata| metadata.modified());
+            if written.is_ok_and(|at| OffsetDateTime::from(at) + UNUSED < now) {
+                // Another process may have deleted it already. If it stays, the next call tries again.
+                let _ = std::fs::remove_file(&unused);
+            }
+        }
+        Ok(path)
+    }
+
+    /// The files that [`write_bundle_with`](Self::write_bundle_with) wrote.
+    fn common_bundles(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.directory).into_iter().flatten();
+        let is_common = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.starts_with(COMMON_PREFIX) && name.ends_with(COMMON_SUFFIX))
+        };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        paths.filter(is_common).collect()
+    }
+
     fn key(&self) -> PathBuf {
         self.directory.join("ca.key")
     }
@@ -120,6 +166,15 @@ impl CaFiles {
 
     fn old_key(&self) -> PathBuf {
         self.directory.join("old.key")
+    }
+
+    /// Returns the permissions of a key that other users can access, or `None` if there is none. `ensure` takes them back.
+    pub fn exposed_key(&self) -> Option<u32> {
+        let mut modes = [self.key(), self.old_key()].into_iter().filter_map(|path| {
+            let metadata = std::fs::metadata(path).ok()?;
+            Some(metadata.permissions().mode() & 0o7777)
+        });
+        modes.find(|mode| mode & 0o077 != 0)
     }
 
     /// Returns a value that changes when another process replaces or deletes the files.
@@ -210,13 +265,14 @@ impl CaFiles {
         // The lock file stays: deleting it would let two processes hold a lock of this name.
         let _lock = self.lock()?;
         let mut found = false;
-        for path in [
+        let own = [
             self.certificate(),
             self.key(),
             self.old_certificate(),
             self.old_key(),
             self.bundle(),
-        ] {
+        ];
+        for path in own.into_iter().chain(self.common_bundles()) {
             found |= remove_file(&path)?;
         }
         Ok(found)

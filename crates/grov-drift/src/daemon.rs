@@ -1,15 +1,22 @@
 //! Starts the daemon for clients that use it, and finds its address.
 
 use crate::error::HookError;
+use crate::error_log::log_error;
 use crate::hook::HookContext;
-use grov_runtime::port::{Listener, listener_at};
-use grov_runtime::{Home, Settings, Url, daemon};
+use grov_hooks::event;
+use grov_hooks::settings::{Registry, SettingsFile, routed_to};
+use grov_runtime::port::{Listener, holder, is_answering, listener_at};
+use grov_runtime::{Environment, Home, Settings, Url, daemon};
 use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Loopback connections succeed or fail almost immediately.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// How long the client takes to read a settings file again after a change. It waits one second for further changes; measured:
+/// 1.0 s.
+const SETTINGS_READ: Duration = Duration::from_millis(1_800);
 
 /// Starts the daemon if it is not running and the client sends its requests or hooks to it. Without the daemon the client
 /// would retry for minutes.
@@ -20,9 +27,7 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
     let settings = context.settings(None)?;
     let is_used = context.daemon_port.is_some() || proxy_address(context, &settings).is_some();
     if let Some(pid) = daemon::stopped_process(context.home).filter(|_| is_used) {
-        return Err(HookError::Daemon(format!(
-            "grov-proxyd (process {pid}) is stopped, so this client gets no response. Resume it with `kill -CONT {pid}`."
-        )));
+        return Err(stopped(pid));
     }
     let hooked = |port| SocketAddr::new(settings.proxy().local_host(), port);
     // A home has only one daemon.
@@ -30,8 +35,17 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
         return Ok(());
     };
     let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_ok();
-    let found = is_listening.then(|| listener_at(proxy));
     let is_own = is_listening && is_home_daemon(context.home, proxy.port());
+    if is_listening && !is_own && is_registered(context, proxy.port()) {
+        // The next prompt moves there. Its failure is reported then.
+        let _ = context.programs.start_proxy(0);
+        return Err(HookError::Moving(format!(
+            "{} at {proxy}, where this client sends {}. With your next prompt this session moves to a proxy on another port.",
+            taken_by(proxy.port()),
+            traffic(context)
+        )));
+    }
+    let found = is_listening.then(|| listener_at(proxy));
     match found {
         Some(Listener::Grov { .. }) if is_own => {
             upgrade(context, proxy.port());
@@ -75,6 +89,77 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
             })
         }
     }
+}
+
+/// Sees to it that the daemon answers a prompt of a client that uses it at this address, which takes less than a millisecond
+/// if it does. Returns a reply: a notice for the user, or a refusal of a prompt that would never be answered.
+///
+/// If another program has the address, daemon and client move to another port. Claude Code 2.1.197 and 2.1.330 read their
+/// settings files again while a hook of a prompt runs, and send the prompt to the new address.
+pub(crate) fn at_prompt(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
+    let refusal = |text: String| {
+        log_error(Some(context.home), &text);
+        event::go_on(&format!(
+            "Grov: {text} The prompt was not sent: nobody would answer it."
+        ))
+    };
+    if let Some(pid) = daemon::stopped_process(context.home) {
+        return Some(refusal(stopped(pid).to_string()));
+    }
+    let port = proxy.port();
+    if TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_err() {
+        let fault = context.programs.start_proxy(port).err()?;
+        return Some(refusal(format!(
+            "grov-proxyd does not run, and cannot be started: {fault}."
+        )));
+    }
+    if is_home_daemon(context.home, port) {
+        return None;
+    }
+    let taken = format!(
+        "{} at {proxy}, where this client sends its requests.",
+        taken_by(port)
+    );
+    if is_registered(context, port) {
+        return Some(match context.programs.move_proxy() {
+            Ok(url) => {
+                std::thread::sleep(SETTINGS_READ);
+                let notice =
+                    format!("Grov: {taken} The proxy now listens at {url}, and this session uses it.");
+                event::with_notice(None, &notice)
+            }
+            Err(fault) => refusal(format!("{taken} The proxy could not move: {fault}.")),
+        });
+    }
+    let advice = port_advice(context, port);
+    (!is_answering(proxy)).then(|| refusal(format!("{taken} {advice}")))
+}
+
+fn stopped(pid: u32) -> HookError {
+    HookError::Daemon(format!(
+        "grov-proxyd (process {pid}) is stopped, so this client gets no response. Resume it with `kill -CONT {pid}`."
+    ))
+}
+
+/// Says which program listens on a port.
+fn taken_by(port: u16) -> String {
+    match holder(port) {
+        Some(holder) => format!("another program listens ({holder})"),
+        None => "another program listens".to_owned(),
+    }
+}
+
+/// Whether `grov init --proxy` made the client use this port: then Grov may change it.
+fn is_registered(context: &HookContext<'_>, port: u16) -> bool {
+    let Ok(registry) = Registry::read(context.home.root()) else {
+        return false;
+    };
+    registry.files().any(|path| {
+        let file = SettingsFile::read(path).ok();
+        let url = file.and_then(|file| routed_to(file.text(), registry.changes(&file)).ok().flatten());
+        url.and_then(|url| Url::parse(&url).ok())
+            .is_some_and(|url| url.is_loopback() && url.port() == port)
+    })
 }
 
 /// Lets a daemon of an older version hand over to the installed one. If that fails, the old one goes on.
@@ -152,20 +237,21 @@ fn daemon_at(home: &Home, port: u16) -> Option<daemon::Record> {
 /// The proxy's address if the client uses it: the configured port, the port of the last daemon that started, or that of a
 /// running `grov run`.
 pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> Option<SocketAddr> {
-    let url = context
-        .environment
-        .get("ANTHROPIC_BASE_URL")
-        .and_then(OsStr::to_str)?;
+    address_of(context.home, context.environment, settings)
+}
+
+fn address_of(home: &Home, environment: &Environment, settings: &Settings) -> Option<SocketAddr> {
+    let url = environment.get("ANTHROPIC_BASE_URL").and_then(OsStr::to_str)?;
     let base_url = url.trim_end_matches('/');
     let url = Url::parse(base_url).ok()?;
     let configured = settings.proxy();
-    let last = || daemon::read(context.home);
+    let last = || daemon::read(home);
     let is_own = match url.is_loopback() {
         true => {
             let port = |record: daemon::Record| Some(Url::parse(&record.url).ok()?.port());
             url.port() == configured.port
                 || last().and_then(port) == Some(url.port())
-                || daemon_at(context.home, url.port()).is_some()
+                || daemon_at(home, url.port()).is_some()
         }
         // With TLS, a name of the certificate may be the only host that clients accept.
         false => url.is_secure() && last().is_some_and(|record| record.base_url.as_deref() == Some(base_url)),
@@ -173,10 +259,29 @@ pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> O
     is_own.then(|| SocketAddr::new(configured.local_host(), url.port()))
 }
 
+/// Why a client with this environment gets no response from the proxy, in a few words for a status line; `None` if it does not
+/// use the proxy, or the proxy listens. Takes less than a millisecond.
+pub fn proxy_fault(home: &Home, environment: &Environment) -> Option<String> {
+    let settings = crate::hook::settings(home, environment, None).ok()?;
+    let proxy = address_of(home, environment, &settings)?;
+    let port = proxy.port();
+    if TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_err() {
+        return Some(format!("proxy down (port {port})"));
+    }
+    if !is_home_daemon(home, port) {
+        let name = holder(port)
+            .map(|holder| holder.name)
+            .filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| "another program".to_owned());
+        return Some(format!("port {port} taken by {name}"));
+    }
+    daemon::stopped_process(home).map(|pid| format!("proxy stopped (process {pid})"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_runtime::{Environment, daemon::Lock, daemon::Record};
+    use grov_runtime::{daemon::Lock, daemon::Record};
     use time::OffsetDateTime;
 
     #[test]

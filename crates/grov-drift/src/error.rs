@@ -35,6 +35,10 @@ pub enum HookError {
     /// The daemon that the client needs does not answer. The text tells the user why, and what to do.
     #[error("{0}")]
     Daemon(String),
+    /// Another program has the address of the daemon, and the next prompt moves daemon and client to another one. No fault to
+    /// log; the text is for the user.
+    #[error("{0}")]
+    Moving(String),
     /// A process could not be started or ended with an error; the text says which, and why.
     #[error("{0}")]
     Process(String),

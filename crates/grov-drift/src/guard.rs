@@ -291,6 +291,10 @@ mod tests {
             Ok(())
         }
 
+        fn move_proxy(&self) -> Result<String, HookError> {
+            Ok(String::new())
+        }
+
         fn start_worker(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), HookError> {
             Ok(())
         }

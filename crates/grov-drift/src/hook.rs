@@ -42,6 +42,12 @@ pub trait Programs {
     /// The daemon cannot be started.
     fn start_proxy(&self, port: u16) -> Result<(), HookError>;
 
+    /// Makes the daemon listen on a free port, and the client's settings files name that one. Returns the daemon's URL.
+    ///
+    /// # Errors
+    /// The daemon cannot be started, or a settings file not be changed.
+    fn move_proxy(&self) -> Result<String, HookError>;
+
     /// Starts a background worker for `work` and returns immediately.
     ///
     /// # Errors

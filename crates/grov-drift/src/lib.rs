@@ -40,6 +40,7 @@ mod transcript_file;
 mod turn_end;
 mod worker;
 
+pub use daemon::proxy_fault;
 pub use delivery_log::DeliveryLog;
 pub use dispatch::{EMPTY_RESPONSE, HookResponse, handle, handle_without_home};
 pub use error::HookError;

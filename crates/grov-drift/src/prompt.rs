@@ -54,8 +54,8 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     plans::capture(context, &session_ref, &prompt);
     let settings = context.settings(Some(&session_ref.directory))?;
     // Sessions that go through the proxy are recorded and corrected there.
-    if daemon::proxy_address(context, &settings).is_some() {
-        return Ok(None);
+    if let Some(proxy) = daemon::proxy_address(context, &settings) {
+        return Ok(daemon::at_prompt(context, proxy));
     }
     let handler = PromptHandler {
         context,

@@ -36,7 +36,10 @@ const DUPLICATE_INTERVAL: Duration = Duration::from_secs(2);
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     // First, because the client retries for minutes without its proxy.
     let fault = daemon::start(context).err();
-    if let Some(fault) = &fault {
+    if let Some(fault) = fault
+        .as_ref()
+        .filter(|fault| !matches!(fault, HookError::Moving(_)))
+    {
         log_error(Some(context.home), fault);
     }
     let source = context.input.source.as_deref().unwrap_or_default();

@@ -14,6 +14,7 @@ mod inspect;
 mod layout;
 mod mask;
 mod place;
+mod plain;
 mod register;
 mod registry;
 mod scan;
@@ -24,7 +25,9 @@ mod unregister;
 mod tests;
 
 pub use change::Change;
-pub use environment::{Route, RoutedEnvironment, loopback_exceptions, route, token_of, user_token};
+pub use environment::{
+    Route, RoutedEnvironment, loopback_exceptions, route, routed_to, token_of, user_token,
+};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;
 pub use hook::{
@@ -34,6 +37,7 @@ pub use hook::{
 pub use inspect::{Inspection, OwnHook, StatusLine, inspect};
 pub use mask::{MASK, masked};
 pub use place::{Scope, settings_path, user_folder};
+pub use plain::plain;
 pub use register::{RegisteredText, Registration, register};
 pub use registry::{AppliedPlan, Plan, Registry};
 pub use unregister::{UnregisteredText, unregister};

@@ -16,6 +16,12 @@ const LARGE_WINDOW: u64 = 1_000_000;
 const LARGE: &str = "[1m]";
 /// Percentage from which on the line warns.
 const ALMOST_FULL: f64 = 80.0;
+/// Scores from here on need no correction.
+const ON_GOAL: u8 = 8;
+/// Scores below are a deviation.
+const OFF_GOAL: u8 = 5;
+/// The width in columns that the line always fits, unless state, context and cost alone are wider.
+pub const WIDTH: usize = 60;
 
 /// The client's input. Fields that Grov does not use are ignored; older clients send fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,8 +166,10 @@ impl Classes {
 }
 
 /// The values of the status line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
+    /// Why the client gets no response from the proxy, in a few words.
+    pub fault: Option<String>,
     /// Used part of the context window in percent, 0 to 100.
     pub context_percent: Option<f64>,
     /// Cost of the session in dollars.
@@ -181,45 +189,56 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Renders the line without a line break; empty if all values are unknown.
-    pub fn line(&self) -> String {
-        let mut parts = Vec::new();
-        if let Some(percent) = self.context_percent {
-            let warning = if percent >= ALMOST_FULL {
-                ", almost full"
-            } else {
-                ""
+    /// Renders the line without a line break; empty if all values are unknown. State, context and cost come first and are never
+    /// left out; what follows is, from the end, until the line fits `width` columns.
+    pub fn line(&self, width: usize) -> String {
+        let mut parts = self.essential();
+        let needed = parts.len();
+        parts.extend(self.details());
+        loop {
+            let line = match parts.is_empty() {
+                true => return String::new(),
+                false => format!("grov: {}", parts.join(" · ")),
             };
-            parts.push(format!("context {percent:.0}%{warning}"));
+            // Each character of the line takes one column.
+            if parts.len() <= needed.max(1) || line.chars().count() <= width {
+                return line;
+            }
+            parts.pop();
         }
-        let classes = self.classes.as_ref().map(render_classes);
-        match (self.cost_usd, classes) {
-            (Some(cost), Some(classes)) => parts.push(format!("{} ({classes})", dollars(cost))),
-            (Some(cost), None) => parts.push(dollars(cost)),
-            (None, Some(classes)) => parts.push(classes),
-            (None, None) => {}
-        }
-        if let Some(score) = self.drift_score {
-            let drifted = if self.drifted { ", off goal" } else { "" };
-            parts.push(format!("drift {score}/10{drifted}"));
-        }
+    }
+
+    /// State, context, cost.
+    fn essential(&self) -> Vec<String> {
+        let state = match (&self.fault, self.drift_score) {
+            (Some(fault), _) => Some(fault.clone()),
+            (None, Some(score)) if self.drifted || score < OFF_GOAL => Some(format!("off goal ({score}/10)")),
+            (None, Some(score)) if score < ON_GOAL => Some(format!("near goal ({score}/10)")),
+            (None, Some(_)) => Some("on goal".to_owned()),
+            (None, None) => None,
+        };
+        let context = self.context_percent.map(|percent| match percent >= ALMOST_FULL {
+            true => format!("context {percent:.0}%, almost full"),
+            false => format!("context {percent:.0}%"),
+        });
+        let parts = [state, context, self.cost_usd.map(dollars)];
+        parts.into_iter().flatten().collect()
+    }
+
+    fn details(&self) -> Vec<String> {
         let counts = [(self.drifts, "drift"), (self.doubts, "doubt")];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts
             .map(|(count, name)| format!("{count} {name}{}", if *count == 1 { "" } else { "s" }))
             .collect();
-        if !counts.is_empty() {
-            parts.push(counts.join(", "));
-        }
-        match self.memories {
-            Some(1) => parts.push("1 memory".to_owned()),
-            Some(count) => parts.push(format!("{count} memories")),
-            None => {}
-        }
-        match parts.is_empty() {
-            true => String::new(),
-            false => format!("grov: {}", parts.join(" · ")),
-        }
+        let counts = Some(counts.join(", ")).filter(|counts| !counts.is_empty());
+        let memories = match self.memories {
+            Some(1) => Some("1 memory".to_owned()),
+            Some(count) => Some(format!("{count} memories")),
+            None => None,
+        };
+        let classes = self.classes.as_ref().map(render_classes);
+        [counts, memories, classes].into_iter().flatten().collect()
     }
 }
 
@@ -311,7 +330,6 @@ mod tests {
             let nothing = (input.session_id, input.context_percent, input.cost_usd, input.usage);
             assert_eq!(nothing, (None, None, None, None));
         }
-        assert_eq!(Figures::default().line(), "");
     }
 
     #[test]
@@ -349,6 +367,7 @@ mod tests {
             Some(sum as f64 / 1e7)
         };
         let figures = Figures {
+            fault: None,
             context_percent: Some(44.7),
             cost_usd: Some(1.254),
             classes: Some(Classes::new(Span::LastRequest, &usage, price)),
@@ -359,14 +378,9 @@ mod tests {
             memories: Some(3),
         };
         assert_eq!(
-            figures.line(),
-            "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 1 drift, 2 doubts · 3 memories"
+            figures.line(usize::MAX),
+            "grov: off goal (4/10) · context 45% · $1.25 · 1 drift, 2 doubts · 3 memories · last: read $0.044, write $0.009, new <$0.001, out $0.010"
         );
-        let full = Figures {
-            context_percent: Some(80.0),
-            ..Figures::default()
-        };
-        assert_eq!(full.line(), "grov: context 80%, almost full");
         let unpriced = Figures {
             classes: Some(Classes::new(
                 Span::Session,
@@ -377,8 +391,46 @@ mod tests {
             ..Figures::default()
         };
         assert_eq!(
-            unpriced.line(),
-            "grov: session: read 2.5M, write 15k, new 0, out 400 · 1 memory"
+            unpriced.line(usize::MAX),
+            "grov: 1 memory · session: read 2.5M, write 15k, new 0, out 400"
         );
+    }
+
+    #[test]
+    fn the_line_fits_its_width_and_never_cuts_state_context_and_cost() {
+        let mut figures = Figures {
+            context_percent: Some(100.0),
+            cost_usd: Some(1234.5),
+            drift_score: Some(10),
+            drifts: 12,
+            doubts: 13,
+            memories: Some(10),
+            ..Figures::default()
+        };
+        let line = figures.line(WIDTH);
+        assert_eq!(line, "grov: on goal · context 100%, almost full · $1234.50");
+        assert!(line.chars().count() <= WIDTH);
+        figures.context_percent = Some(9.0);
+        assert_eq!(
+            figures.line(WIDTH),
+            "grov: on goal · context 9% · $1234.50 · 12 drifts, 13 doubts"
+        );
+        figures.drift_score = Some(6);
+        assert!(
+            figures
+                .line(WIDTH)
+                .starts_with("grov: near goal (6/10) · context 9%")
+        );
+        figures.fault = Some("port 8080 taken by python3".to_owned());
+        assert_eq!(
+            figures.line(WIDTH),
+            "grov: port 8080 taken by python3 · context 9% · $1234.50"
+        );
+        assert!(figures.line(10).contains("$1234.50"), "never cut");
+    }
+
+    #[test]
+    fn no_values_give_no_line() {
+        assert_eq!(Figures::default().line(WIDTH), "");
     }
 }

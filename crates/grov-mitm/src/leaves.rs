@@ -25,6 +25,8 @@ pub struct Leaves {
     hosts: Vec<ServerName>,
     provider: Arc<CryptoProvider>,
     state: Mutex<State>,
+    /// Held while one thread renews.
+    renewing: Mutex<()>,
 }
 
 struct State {
@@ -60,6 +62,7 @@ impl Leaves {
                 checked: Instant::now(),
                 by_host: HashMap::new(),
             }),
+            renewing: Mutex::new(()),
         }))
     }
 
@@ -80,11 +83,15 @@ impl Leaves {
         Ok(config)
     }
 
-    /// Renews the authority if it is due. Does not make one that was deleted. Blocks on files.
+    /// Renews the authority if it is due. Does not make one that was deleted. Blocks on files and on their lock; returns at once
+    /// if another thread is at it.
     ///
     /// # Errors
     /// If the files cannot be used. The authority in memory stays in use.
     pub fn renew(&self) -> Result<(), CaError> {
+        let Ok(_one_at_a_time) = self.renewing.try_lock() else {
+            return Ok(());
+        };
         if self.files.stamp().is_deleted() {
             return Ok(());
         }

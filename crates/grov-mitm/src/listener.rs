@@ -236,10 +236,18 @@ impl Mitm {
         0
     }
 
-    /// Renews the authority if it is due. Reads and writes a few small files.
+    /// Renews the authority if it is due, on a thread of its own: another process may hold the lock of its files for long, and
+    /// nothing has to wait for the renewal.
     fn renew(&self) {
-        if let Err(error) = self.leaves.renew() {
-            tracing::error!(%error, "the certificate authority cannot be renewed; the one in memory stays in use");
+        let leaves = Arc::clone(&self.leaves);
+        let renewing = move || {
+            if let Err(error) = leaves.renew() {
+                tracing::error!(%error, "the certificate authority cannot be renewed; the one in memory stays in use");
+            }
+        };
+        let thread = std::thread::Builder::new().name("grov-ca-renewal".to_owned());
+        if let Err(error) = thread.spawn(renewing) {
+            tracing::error!(%error, "the renewal of the certificate authority cannot be started");
         }
     }
 }

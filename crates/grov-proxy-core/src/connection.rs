@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -41,7 +41,7 @@ enum CloseReason {
 }
 
 /// Serves a connection until it ends. `start` is when the server started.
-pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     socket: S,
     service: Arc<Service>,
     state: ConnectionState,
@@ -51,14 +51,19 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let access = client.access;
     let mut timeouts = ConnectionTimeouts::new(state.clone(), &service.limits, access, start);
     let io = TokioIo::new(ReadLimiter::of_requests(ClientIo::new(socket, state.clone())));
+    // What follows HTTP, if it ends with a change of protocol.
+    let switched = Arc::new(Mutex::new(None));
+    let (own, next) = (state.clone(), Arc::clone(&switched));
     let respond = service_fn(move |request| {
         let service = Arc::clone(&service);
         let guard = state.begin_request();
         let client = client.clone();
-        let state = state.clone();
+        let (state, next) = (state.clone(), Arc::clone(&next));
         async move {
             let mut response = service.serve(request, guard, &client).await;
-            if state.signal() == Signal::Retire {
+            if let Some(follows) = response.body_mut().take_switched() {
+                *next.lock().unwrap_or_else(PoisonError::into_inner) = Some(follows);
+            } else if state.signal() == Signal::Retire {
                 let close = http::HeaderValue::from_static("close");
                 response.headers_mut().insert(http::header::CONNECTION, close);
             }
@@ -70,7 +75,8 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         .auto_date_header(false)
         .max_buf_size(MAX_HEAD)
         .keep_alive(access == Access::Everything)
-        .serve_connection(io, respond);
+        .serve_connection(io, respond)
+        .with_upgrades();
     let mut connection = pin!(connection);
     let ended = poll_fn(|cx| {
         loop {
@@ -85,7 +91,13 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         }
     });
     match ended.await {
-        Ok(Ok(())) => {}
+        Ok(Ok(())) => {
+            let follows = switched.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some((switched, serving)) = follows {
+                // Boxed: other connections must not pay for the memory of its state.
+                Box::pin(switched.relay(serving, &own)).await;
+            }
+        }
         Ok(Err(error)) => tracing::debug!(%error, "a client connection ended early"),
         Err(reason) => tracing::debug!(?reason, "closed a client connection"),
     }

@@ -6,9 +6,9 @@ use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
 use crate::error_response::{ErrorKind, ExchangeError, request_id};
-use crate::forward::{Forwarder, Resolved, ResolvedRoute, UpstreamResponse};
+use crate::forward::{Forwarder, Resolved, ResolvedRoute, SwitchAnswer, UpstreamResponse};
 use crate::gate::{Gate, GatePanicked, Peer, Refusal, User};
-use crate::headers;
+use crate::headers::{self, HeaderPolicy};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::ObserverQueue;
@@ -17,6 +17,7 @@ use crate::profile::ConnectionProfile;
 use crate::relay::{ObservedResponse, PolledFrame, Relay, RelayError, RelaySource};
 use crate::request::MessagesRequest;
 use crate::route::{Answer, RouteRequest};
+use crate::upgrade::{Protocols, Switched};
 use crate::upstream::UpstreamHandle;
 use bytes::Bytes;
 use grov_wire::RequestCache;
@@ -25,6 +26,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -52,12 +54,25 @@ pub(crate) struct Service {
 /// The body of a response to the client.
 pub(crate) struct ClientBody {
     kind: Kind,
-    _serving: RequestGuard,
+    /// `None` once the connection has another protocol.
+    serving: Option<RequestGuard>,
 }
 
 enum Kind {
     Full(Option<Bytes>),
     Relay(Box<Relay>),
+    /// No body: another protocol follows. `None` once it was taken.
+    Switched(Option<Box<Switched>>),
+}
+
+impl ClientBody {
+    /// Returns what follows this response if it changes the protocol, and the guard of its request.
+    pub(crate) fn take_switched(&mut self) -> Option<(Box<Switched>, RequestGuard)> {
+        let Kind::Switched(switched) = &mut self.kind else {
+            return None;
+        };
+        switched.take().zip(self.serving.take())
+    }
 }
 
 impl Service {
@@ -86,7 +101,7 @@ impl Service {
         self.metrics.responded(response.status().as_u16());
         response.map(|kind| ClientBody {
             kind,
-            _serving: serving,
+            serving: Some(serving),
         })
     }
 
@@ -127,6 +142,9 @@ impl Service {
         }
         match MessagesPath::of(request.method(), path) {
             MessagesPath::Elsewhere => self.pass(request, serving, profile).await,
+            MessagesPath::Below if self.protocols(&request).is_some() => {
+                self.pass(request, serving, profile).await
+            }
             messages => {
                 let is_turn = messages == MessagesPath::Create;
                 self.messages(request, serving, profile, is_turn).await
@@ -169,10 +187,12 @@ impl Service {
     /// Forwards a request to a path outside the Messages API. Its body streams unless it has to be translated.
     async fn pass(
         &self,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
         serving: &RequestGuard,
         profile: Option<&Arc<ConnectionProfile>>,
     ) -> Result<Response<Kind>, ExchangeError> {
+        let protocols = self.protocols(&request);
+        let client = protocols.is_some().then(|| hyper::upgrade::on(&mut request));
         let (parts, body) = request.into_parts();
         let route = match self.route(&parts, None, profile)? {
             Resolved::Answer(answer) => {
@@ -181,6 +201,11 @@ impl Service {
             }
             Resolved::Upstream(route) => route,
         };
+        if let (Some(protocols), Some(client), ResolvedRoute::Default(upstream)) = (protocols, client, &route)
+        {
+            // Boxed: other exchanges must not pay for the memory of its state.
+            return Box::pin(self.switch(upstream, &protocols, client, parts)).await;
+        }
         let (body, reservation) = if route.needs_whole_body() {
             let WholeBody { bytes, reservation } = self.collect(body, serving).await?;
             (UpstreamBody::whole(bytes), Some(reservation))
@@ -190,6 +215,37 @@ impl Service {
         let response = self.forwarder.send(&route, parts, body).await?;
         drop(reservation);
         Ok(self.relay(response, None, None))
+    }
+
+    /// Returns the protocols that a request without a body offers to change to. Strict filtering removes their headers.
+    fn protocols(&self, request: &Request<Incoming>) -> Option<Protocols> {
+        let may_switch = self.forwarder.header_policy == HeaderPolicy::Open && request.body().is_end_stream();
+        may_switch
+            .then(|| Protocols::offered(request.headers()))
+            .flatten()
+    }
+
+    /// Asks the upstream for another protocol. If it declines, its response is relayed like any other.
+    async fn switch(
+        &self,
+        upstream: &UpstreamHandle,
+        protocols: &Protocols,
+        client: OnUpgrade,
+        parts: request::Parts,
+    ) -> Result<Response<Kind>, ExchangeError> {
+        match self.forwarder.ask_to_switch(upstream, protocols, parts).await? {
+            SwitchAnswer::Declined(response) => Ok(self.relay(*response, None, None)),
+            SwitchAnswer::Switched { mut head, upstream } => {
+                let chosen = Protocols::chosen(&head.headers);
+                headers::for_client(&mut head.headers);
+                chosen.announce(&mut head.headers);
+                let switched = Switched::new(client, upstream, Arc::clone(&self.metrics));
+                Ok(Response::from_parts(
+                    head,
+                    Kind::Switched(Some(Box::new(switched))),
+                ))
+            }
+        }
     }
 
     fn message(
@@ -431,6 +487,7 @@ impl Body for ClientBody {
         match &mut self.get_mut().kind {
             Kind::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Relay(relay) => Pin::new(relay.as_mut()).poll_frame(cx),
+            Kind::Switched(_) => Poll::Ready(None),
         }
     }
 
@@ -438,6 +495,7 @@ impl Body for ClientBody {
         match &self.kind {
             Kind::Full(bytes) => bytes.is_none(),
             Kind::Relay(relay) => relay.is_end_stream(),
+            Kind::Switched(_) => true,
         }
     }
 
@@ -445,6 +503,7 @@ impl Body for ClientBody {
         match &self.kind {
             Kind::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Relay(relay) => relay.size_hint(),
+            Kind::Switched(_) => SizeHint::with_exact(0),
         }
     }
 }

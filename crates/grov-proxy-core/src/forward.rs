@@ -7,6 +7,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::response_body::ResponseBody;
 use crate::route::{Answer, Forward, Route, RouteRequest, Router};
+use crate::upgrade::Protocols;
 use crate::upstream::{Pool, Pools, SendError, UpstreamConnection, UpstreamHandle};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -14,6 +15,7 @@ use http::header::{self, HeaderValue};
 use http::{Request, Response, StatusCode, request, response};
 use http_body::Body;
 use hyper::body::Incoming;
+use hyper::upgrade::Upgraded;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +60,17 @@ pub(crate) struct UpstreamResponse {
     pub(crate) idle: Duration,
     /// The interval of pings.
     pub(crate) ping: Option<Duration>,
+}
+
+/// What an upstream says to a request for another protocol.
+pub(crate) enum SwitchAnswer {
+    /// It has changed to the protocol that the head names.
+    Switched {
+        head: response::Parts,
+        upstream: Upgraded,
+    },
+    /// An ordinary response.
+    Declined(Box<UpstreamResponse>),
 }
 
 impl ResolvedRoute {
@@ -145,19 +158,9 @@ impl Forwarder {
         };
         let pool = self.pools.get(upstream);
         let (connection, response) = self
-            .exchange_heads(pool, self.header_policy, self.limits.response, parts, body)
+            .exchanged(pool, self.header_policy, self.limits.response, parts, body)
             .await?;
-        let (head, body) = response.into_parts();
-        Ok(UpstreamResponse {
-            connection: Some(connection),
-            pool: Arc::clone(pool),
-            target: 0,
-            upstream_status: head.status,
-            head,
-            body: ResponseBody::Plain(body),
-            idle: self.limits.idle,
-            ping: None,
-        })
+        self.default_response(pool, connection, response)
     }
 
     /// Sends a request with filtered headers, and waits for the response head.
@@ -170,11 +173,7 @@ impl Forwarder {
         body: UpstreamBody,
     ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
         let (connection, response) = self.exchanged(pool, policy, limit, parts, body).await?;
-        if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
-            self.metrics.fault("upstream_coding");
-            let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
-            return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding));
-        }
+        self.check_coding(&response)?;
         Ok((connection, response))
     }
 
@@ -186,12 +185,7 @@ impl Forwarder {
         mut parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
-        let upstream = pool.connector().upstream();
-        parts.uri = upstream
-            .request_target(&parts.uri)
-            .map_err(|error| ExchangeError::new(ErrorKind::BadFraming, error))?;
-        parts.version = http::Version::HTTP_11;
-        headers::for_upstream(&mut parts.headers, policy, upstream.host_header());
+        address(&mut parts, pool, policy)?;
         if body.size_hint().exact().is_none() {
             // Without this header, hyper omits the body of a GET.
             parts
@@ -207,6 +201,16 @@ impl Forwarder {
                 Err(error) => return Err(self.unanswered(error)),
             }
         }
+        self.exchanged_on_new(pool, limit, request).await
+    }
+
+    /// Sends a request on a connection that nothing else used.
+    async fn exchanged_on_new(
+        &self,
+        pool: &Pool,
+        limit: Duration,
+        request: Request<UpstreamBody>,
+    ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
         let mut connection = pool.open().await.map_err(|error| {
             self.metrics.fault("upstream_unreachable");
             ExchangeError::new(ErrorKind::Unreachable, error)
@@ -215,6 +219,66 @@ impl Forwarder {
             Ok(response) => Ok((connection, response)),
             Err(error) => Err(self.unanswered(error)),
         }
+    }
+
+    /// Asks the upstream for another protocol, on a new connection.
+    pub(crate) async fn ask_to_switch(
+        &self,
+        upstream: &UpstreamHandle,
+        protocols: &Protocols,
+        mut parts: request::Parts,
+    ) -> Result<SwitchAnswer, ExchangeError> {
+        let pool = self.pools.get(upstream);
+        address(&mut parts, pool, self.header_policy)?;
+        protocols.announce(&mut parts.headers);
+        let request = Request::from_parts(parts, UpstreamBody::whole(Bytes::new()));
+        let (connection, response) = self.exchanged_on_new(pool, self.limits.response, request).await?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            let response = self.default_response(pool, connection, response)?;
+            return Ok(SwitchAnswer::Declined(Box::new(response)));
+        }
+        let mut head = Response::new(());
+        *head.status_mut() = response.status();
+        *head.headers_mut() = response.headers().clone();
+        let upstream = connection
+            .upgraded(response)
+            .await
+            .map_err(|error| ExchangeError::new(ErrorKind::Unreachable, error))?;
+        Ok(SwitchAnswer::Switched {
+            head: head.into_parts().0,
+            upstream,
+        })
+    }
+
+    /// Returns the response of an upstream without a codec.
+    fn default_response(
+        &self,
+        pool: &Arc<Pool>,
+        connection: UpstreamConnection,
+        response: Response<Incoming>,
+    ) -> Result<UpstreamResponse, ExchangeError> {
+        self.check_coding(&response)?;
+        let (head, body) = response.into_parts();
+        Ok(UpstreamResponse {
+            connection: Some(connection),
+            pool: Arc::clone(pool),
+            target: 0,
+            upstream_status: head.status,
+            head,
+            body: ResponseBody::Plain(body),
+            idle: self.limits.idle,
+            ping: None,
+        })
+    }
+
+    /// Fails if hyper dropped the name of a response's transfer coding.
+    fn check_coding(&self, response: &Response<Incoming>) -> Result<(), ExchangeError> {
+        if response.body().is_end_stream() || headers::is_response_coding_understood(response.headers()) {
+            return Ok(());
+        }
+        self.metrics.fault("upstream_coding");
+        let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
+        Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding))
     }
 
     /// Counts the fault and returns the error for a request that got no response.
@@ -231,4 +295,15 @@ impl Forwarder {
         }
         failure
     }
+}
+
+/// Addresses a request to the upstream of a pool, with filtered headers.
+fn address(parts: &mut request::Parts, pool: &Pool, policy: HeaderPolicy) -> Result<(), ExchangeError> {
+    let upstream = pool.connector().upstream();
+    parts.uri = upstream
+        .request_target(&parts.uri)
+        .map_err(|error| ExchangeError::new(ErrorKind::BadFraming, error))?;
+    parts.version = http::Version::HTTP_11;
+    headers::for_upstream(&mut parts.headers, policy, upstream.host_header());
+    Ok(())
 }

@@ -100,6 +100,8 @@ mod route;
 mod secure_stream;
 mod server;
 mod timeout;
+mod tunnel;
+mod upgrade;
 mod upstream;
 mod workers;
 
@@ -122,4 +124,5 @@ pub use route::{
     Router, Target, Timeouts,
 };
 pub use server::Shutdown;
-pub use upstream::{DialError, Dialer, PlainHttp, Upstream, UpstreamHandle, Upstreams};
+pub use tunnel::copy_both;
+pub use upstream::{DialError, Dialer, PlainHttp, ProbeError, Upstream, UpstreamHandle, Upstreams, probe};

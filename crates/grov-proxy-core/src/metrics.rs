@@ -29,6 +29,8 @@ pub struct Metrics {
     pub(crate) clients_gone: Counter,
     pub(crate) observed: Counter,
     pub(crate) edited: Counter,
+    /// Connections with another protocol.
+    pub(crate) switched: Gauge,
     connections: Gauge,
     /// Idle connections closed for a new client.
     pub(crate) evictions: Counter,
@@ -80,6 +82,11 @@ impl Metrics {
         u64::try_from(self.streams.get()).unwrap_or(0)
     }
 
+    /// Returns the number of client connections that changed to another protocol and are open.
+    pub fn switched(&self) -> u64 {
+        u64::try_from(self.switched.get()).unwrap_or(0)
+    }
+
     /// Returns the number of observed exchanges.
     pub fn exchanges_observed(&self) -> u64 {
         self.observed.get()
@@ -124,6 +131,11 @@ impl Metrics {
             "requests_edited",
             "Requests that policies edited",
             self.edited.clone(),
+        );
+        registry.register(
+            "switched_connections",
+            "Clients whose connection changed to another protocol, such as WebSocket",
+            self.switched.clone(),
         );
         more(&mut registry);
         let mut text = String::new();

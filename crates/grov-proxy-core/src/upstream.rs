@@ -5,6 +5,7 @@ mod connection;
 mod dial;
 mod pool;
 mod pools;
+mod probe;
 mod target;
 mod wake;
 
@@ -14,6 +15,7 @@ pub use dial::{DialError, Dialer, PlainHttp};
 pub(crate) use pool::Pool;
 pub(crate) use pools::{Pools, Shared};
 pub use pools::{UpstreamHandle, Upstreams};
+pub use probe::{ProbeError, probe};
 pub use target::Upstream;
 pub(crate) use wake::{WakeFilter, WakeState};
 

@@ -116,6 +116,19 @@ pub struct ClientSessionView {
     pub transcript: Option<String>,
 }
 
+/// The keys of the projects with records, sorted.
+///
+/// # Errors
+/// Returns the store's error.
+pub async fn known_projects(store: &dyn Store, now: OffsetDateTime) -> Result<Vec<String>, StoreError> {
+    let memories = store.memory_projects().await?;
+    let sessions = client_sessions(store, None, None, now).await?;
+    let of_memories = memories.into_iter().map(|project| project.project_path);
+    let of_sessions = sessions.into_iter().filter_map(|session| session.project_path);
+    let known: BTreeSet<String> = of_memories.chain(of_sessions).collect();
+    Ok(known.into_iter().collect())
+}
+
 /// Returns the sessions of a project, or of all projects, newest first, at most `limit`.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ mod steps;
 
 pub use active_constraints::ActiveConstraints;
 pub use client_sessions::{
-    ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, pick_session,
+    ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, known_projects, pick_session,
 };
 pub use drift::{
     CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,

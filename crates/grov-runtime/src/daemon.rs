@@ -156,8 +156,10 @@ const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 
 /// The environment for a process that outlives the command that starts it. It contains only variables that the process needs,
 /// because a shell or client may have keys, tokens and addresses for other programs. `ANTHROPIC_API_KEY` is kept only if
-/// `llm.use_anthropic_key` allows it, and settings of the agent service are dropped. An HTTP proxy variable that names the daemon itself is dropped.
+/// `llm.use_anthropic_key` allows it, and settings of the agent service are dropped. An HTTP proxy variable that names the daemon itself is dropped,
+/// and what `grov run` replaced is restored, because the process outlives the run.
 pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
+    let environment = &environment.outside_of_run();
     let setting = |name: &str| KEYS.iter().find(|key| key.environment.contains(&name));
     let keep = |name: &str, value: &OsStr| {
         // Keys and addresses of the agent service are no business of the proxy.

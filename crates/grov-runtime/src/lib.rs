@@ -17,6 +17,7 @@ pub mod port;
 mod printable;
 mod providers;
 mod random;
+mod run_environment;
 mod settings;
 mod tasks;
 mod tokens;

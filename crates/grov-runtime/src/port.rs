@@ -67,6 +67,17 @@ pub fn listener_at(address: SocketAddr) -> Listener {
     }
 }
 
+/// Whether the program that listens at an address answers an HTTP request at all, within a second.
+pub fn is_answering(address: SocketAddr) -> bool {
+    let answered = || -> io::Result<bool> {
+        let mut stream = connect(address)?;
+        request_health(&mut stream)?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        Ok(stream.read(&mut [0; 1])? > 0)
+    };
+    answered().unwrap_or(false)
+}
+
 /// Connects to a local address. Waits 300 ms at most.
 ///
 /// # Errors
@@ -89,13 +100,7 @@ pub fn fetch_health<T: DeserializeOwned>(stream: TcpStream) -> Option<T> {
 /// The whole response, head and body.
 fn get_health(mut stream: TcpStream) -> io::Result<String> {
     let deadline = Instant::now() + ANSWER_TIMEOUT;
-    let port = stream.peer_addr()?.port();
-    stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
-    // Sent with one write: a server may answer and close the connection after the first line.
-    let request = format!(
-        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\n{LOCAL_HEADER}: 1\r\nconnection: close\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes())?;
+    request_health(&mut stream)?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     while answer.len() < MAX_ANSWER {
@@ -111,6 +116,16 @@ fn get_health(mut stream: TcpStream) -> io::Result<String> {
         }
     }
     Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+fn request_health(stream: &mut TcpStream) -> io::Result<()> {
+    let port = stream.peer_addr()?.port();
+    stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+    // Sent with one write: a server may answer and close the connection after the first line.
+    let request = format!(
+        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\n{LOCAL_HEADER}: 1\r\nconnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes())
 }
 
 #[cfg(test)]
@@ -150,6 +165,8 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let found = listener_at(address);
         assert!(matches!(found, Listener::Foreign { .. }), "{found:?}");
+        assert!(!is_answering(address));
+        assert!(is_answering(answering("HTTP/1.1 404 Not Found\r\n\r\n")));
         drop(listener);
         assert_eq!(listener_at(address), Listener::Nothing);
     }

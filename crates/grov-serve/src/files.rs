@@ -103,8 +103,10 @@ struct Current {
 /// What is known of the files.
 #[derive(Default)]
 struct Reading {
-    /// The files that were read last, with success or not.
+    /// The files that were read last with success.
     read: Option<Stamps>,
+    /// The files whose error was returned.
+    reported: Option<Stamps>,
     /// The files at the last check.
     seen: Option<Stamps>,
 }
@@ -122,6 +124,7 @@ impl ServerCertificate {
         let current = read(&files, now)?;
         let reading = Reading {
             read: stamps,
+            reported: None,
             seen: stamps,
         };
         Ok(Self {
@@ -135,8 +138,8 @@ impl ServerCertificate {
     /// written one after the other. Returns whether the certificate was replaced.
     ///
     /// # Errors
-    /// Why the new files cannot be used. The old certificate stays in use. The error is not repeated until the files change
-    /// again.
+    /// Why the new files cannot be used. The old certificate stays in use, and every further call tries again: the files may be
+    /// good, and only their reading failed. The error is not repeated until the files change again.
     pub fn refresh(&self, now: OffsetDateTime) -> Result<bool, CertificateError> {
         let stamps = Some(stamps(&self.files));
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,13 +148,26 @@ impl ServerCertificate {
         if reading.read == stamps || !is_settled {
             return Ok(false);
         }
+        let new = match read(&self.files, now) {
+            Ok(new) => new,
+            Err(_) if reading.reported == stamps => return Ok(false),
+            Err(error) => {
+                reading.reported = stamps;
+                return Err(error);
+            }
+        };
         reading.read = stamps;
-        drop(reading);
-        let new = read(&self.files, now)?;
+        reading.reported = None;
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let is_other = current.facts != new.facts;
         *current = new;
         Ok(is_other)
+    }
+
+    /// Returns whether the newest files could not be used when they were read last.
+    pub fn is_outdated(&self) -> bool {
+        let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        reading.reported.is_some()
     }
 
     /// Returns what the current certificate says.

@@ -180,15 +180,18 @@ fn marker(text: &str, kind: &str) -> Option<String> {
     Some(content.trim().to_owned())
 }
 
-/// Leaves out text that Grov injected: it may quote an earlier prompt with its marker.
+/// Leaves out text that Grov added: it may quote an earlier prompt with its marker. The summary of a clear stays, because
+/// it stands for the prompts that the clear left out.
 fn without_injected(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
     while let Some((before, injected)) = rest.split_once("<grov-context") {
         kept.push_str(before);
-        rest = injected
-            .split_once("</grov-context>")
-            .map_or("", |(_, after)| after);
+        let (added, after) = injected.split_once("</grov-context>").unwrap_or((injected, ""));
+        if added.starts_with(" source=\"context\"") {
+            kept.push_str(added);
+        }
+        rest = after;
     }
     kept + rest
 }

@@ -66,6 +66,8 @@ pub(crate) enum ProxyCommand {
     Stop,
     /// Replace it by a new process, which reads the configuration again; no request fails
     Restart,
+    /// Start it on a free port, and make registered clients use it; for a port that another program has taken
+    Move,
     /// Show whether it is running, where, and its log; exit code 1 if it is not
     Status,
     /// Print the end of its log

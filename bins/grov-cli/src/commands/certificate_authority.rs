@@ -93,7 +93,7 @@ pub(crate) fn run(context: &Context, command: &CaCommand) -> Outcome {
 }
 
 /// The names of `mitm.hosts`.
-fn hosts(context: &Context) -> Result<Vec<ServerName>, Failure> {
+pub(super) fn hosts(context: &Context) -> Result<Vec<ServerName>, Failure> {
     let hosts = &context.settings.mitm().hosts;
     let names = hosts
         .iter()

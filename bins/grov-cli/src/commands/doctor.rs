@@ -1,6 +1,7 @@
 //! `grov doctor`: checks the installation, and for each problem says what it means and how to fix it.
 
 mod access;
+mod authority;
 mod cleared;
 mod client;
 mod embedding;
@@ -11,13 +12,16 @@ mod proxy;
 mod routing;
 mod shell;
 mod store;
+mod upstream;
 mod version;
 
 use crate::arguments::Common;
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
+use crate::format::plural;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::own_command;
 use crate::table::one_line;
 use client::ClientSettings;
 use serde::Serialize;
@@ -87,14 +91,14 @@ impl Remedy {
         match self {
             Self::MakePrivate(paths) => home::set_permissions(paths),
             Self::Clean(databases) => store::clean(databases),
-            Self::Run(arguments) => run_grov(common, arguments),
+            Self::Run(arguments) => own_command::run(common, None, &Vec::from_iter(arguments.split(' '))),
         }
     }
 }
 
 #[derive(Serialize)]
 struct Answer {
-    /// Whether every check passed.
+    /// Whether no check failed. There may be warnings.
     ok: bool,
     checks: Vec<Check>,
     /// The names of the checks whose remedy `--fix` applied.
@@ -165,7 +169,7 @@ pub(crate) fn run(common: &Common, fix: bool, terminal: Terminal) -> Outcome {
             checks = all(common, terminal)?;
         }
     }
-    let ok = checks.iter().all(|check| check.ok);
+    let ok = checks.iter().all(|check| check.status != Status::Fail);
     terminal.answer(Answer { ok, checks, fixed }, text)?;
     Ok(ExitStatus::success_if(ok))
 }
@@ -189,11 +193,10 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.extend(client::checks(&client));
     checks.extend(http_hooks::check(&context, &client, &daemon));
     checks.extend(proxy::checks(&context, &client, &daemon));
-    checks.extend(cleared::check(
-        &context,
-        &daemon,
-        proxy::is_used(&context, &client, &daemon),
-    ));
+    checks.extend(authority::check(&context, &daemon));
+    let uses_proxy = proxy::is_used(&context, &client, &daemon);
+    checks.extend((uses_proxy || daemon.running).then(|| upstream::check(&context)));
+    checks.extend(cleared::check(&context, &daemon, uses_proxy));
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     checks.extend(routing::checks(&context));
@@ -201,33 +204,12 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     Ok(checks)
 }
 
-/// Runs another command of this program.
-fn run_grov(common: &Common, arguments: &str) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::error("grov", error.to_string());
-    let grov = std::env::current_exe().map_err(|error| failed(&error))?;
-    let mut command = std::process::Command::new(grov);
-    for (flag, value) in [("--home", &common.home), ("--project", &common.project)] {
-        if let Some(value) = value {
-            command.arg(flag).arg(value);
-        }
-    }
-    let output = command
-        .args(arguments.split(' '))
-        .stdin(std::process::Stdio::null())
-        .output();
-    let output = output.map_err(|error| failed(&error))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(failed(&String::from_utf8_lossy(&output.stderr).trim())),
-    }
-}
-
 fn text(answer: &Answer, style: Style) -> String {
     let mut text = String::new();
     for check in &answer.checks {
         let status = match check.status {
-            Status::Ok => style.green("ok  "),
-            Status::Warn => style.red("WARN"),
+            Status::Ok => style.green("OK  "),
+            Status::Warn => style.yellow("WARN"),
             Status::Fail => style.red("FAIL"),
         };
         let name = style.bold(check.name);
@@ -239,5 +221,16 @@ fn text(answer: &Answer, style: Style) -> String {
             text.push_str(&format!("      Fix: {}\n", one_line(fix)));
         }
     }
+    text.push_str(&summary(&answer.checks));
     text
+}
+
+/// The last line: whether something has to be done.
+fn summary(checks: &[Check]) -> String {
+    let count = |status| checks.iter().filter(|check| check.status == status).count() as u64;
+    match (count(Status::Fail), count(Status::Warn)) {
+        (0, 0) => "Everything works.\n".to_owned(),
+        (0, warnings) => format!("Grov works; {}.\n", plural(warnings, "warning", "warnings")),
+        (failed, _) => format!("{} failed.\n", plural(failed, "check", "checks")),
+    }
 }

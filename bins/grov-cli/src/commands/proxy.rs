@@ -1,6 +1,7 @@
 //! `grov proxy`: runs `grov-proxyd`, in the foreground or in the background, stops and restarts it, shows its log.
 
 mod logs;
+mod relocate;
 mod restart;
 mod status;
 mod stop;
@@ -35,6 +36,7 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
         Some(ProxyCommand::Start(flags)) => start(common, flags, terminal),
         Some(ProxyCommand::Stop) => stop::run(common, terminal),
         Some(ProxyCommand::Restart) => restart::run(common, terminal),
+        Some(ProxyCommand::Move) => relocate::run(&context()?),
         Some(ProxyCommand::Status) => status::run(&context()?),
         Some(ProxyCommand::Logs(arguments)) => logs::run(&context()?, arguments),
     }

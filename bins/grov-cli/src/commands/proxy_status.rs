@@ -115,7 +115,7 @@ fn text(answer: &Answer, style: Style) -> String {
         text.push_str(&format!("       rules answer now: {reason}\n"));
     }
     if answer.sessions.is_empty() {
-        text.push_str("no sessions recorded\n");
+        text.push_str("no session went through the proxy; `grov sessions --all` lists those of hooks too\n");
     } else {
         let summaries: Vec<&SessionSummary> = answer.sessions.iter().map(|view| &view.summary).collect();
         text.push_str(&session_table(&summaries).render(style));

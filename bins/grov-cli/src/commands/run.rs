@@ -42,7 +42,8 @@ struct Variables {
 
 pub(crate) fn run(common: &Common, arguments: &RunArguments, terminal: Terminal) -> Outcome {
     let context = Context::load(common, terminal)?;
-    let environment = Environment::of_process();
+    // A run inside another one replaces its variables.
+    let environment = Environment::of_process().outside_of_run();
     if arguments.certs_dir.is_some() {
         note!("--certs-dir is ignored: Grov's certificates are in its home");
     }
@@ -62,6 +63,7 @@ pub(crate) fn run(common: &Common, arguments: &RunArguments, terminal: Terminal)
         note!("{}", proxy.described());
     }
     let mut variables = variables(&choice, &proxy)?;
+    variables.set.push(environment.record_of_run(&variables.set));
     if common.home.is_some() {
         // Hooks do not get this command's --home.
         let home = context.home.root().to_string_lossy().into_owned();
@@ -72,7 +74,7 @@ pub(crate) fn run(common: &Common, arguments: &RunArguments, terminal: Terminal)
             if program.is_client() {
                 variables::warn_of_overrides(&context, &variables.set);
             }
-            command(program, &variables, &proxy, &signals)?
+            command(program, &environment, &variables, &proxy, &signals)?
         }
         None => {
             let answer = Answer {
@@ -121,6 +123,7 @@ fn variables(choice: &Choice<'_>, proxy: &Proxy) -> Result<Variables, Failure> {
 /// Runs the command to its end. Returns its exit code, which is 128 and the signal if one ended it.
 fn command(
     program: &Program,
+    environment: &Environment,
     variables: &Variables,
     proxy: &Proxy,
     signals: &Signals,
@@ -130,6 +133,13 @@ fn command(
     }
     let mut command = Command::new(program.path());
     command.arg0(program.name()).args(program.arguments());
+    // Of a run around this one, for example its proxy.
+    for (name, _) in Environment::of_process().iter() {
+        if environment.get(name).is_none() {
+            command.env_remove(name);
+        }
+    }
+    command.envs(environment.iter());
     if variables.without_base_url {
         command.env_remove(BASE_URL);
     }

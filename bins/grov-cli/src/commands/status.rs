@@ -1,16 +1,19 @@
 //! `grov status`
 
 use crate::context::Context;
+use crate::daemon_health::{self, ProxyView};
 use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::{SwitchScope, Task};
+use grov_domain::{MemoryScope, SwitchScope, Task};
 use grov_query::{project_status, title};
 use serde::Serialize;
 
 /// Maximum number of decisions, and of constraints, that are shown as text.
 const MAX_SHOWN: usize = 8;
+/// Shown below zeros.
+const NOTHING_YET: &str = "Nothing is recorded for this project yet. `grov run -- claude` records one session, `grov init` every one.\n";
 /// Maximum characters of a decision or constraint.
 const MAX_LINE: usize = 160;
 
@@ -18,6 +21,7 @@ const MAX_LINE: usize = 160;
 struct Answer {
     project_path: Option<String>,
     project_remote: Option<String>,
+    /// Saved tasks, which `grov memory list` lists.
     tasks: u64,
     memory_items: u64,
     sessions: u64,
@@ -25,6 +29,7 @@ struct Answer {
     last_task: Option<Task>,
     switch: SwitchView,
     judge: JudgeView,
+    proxy: ProxyView,
 }
 
 /// Whether Grov adds text to prompts.
@@ -74,8 +79,14 @@ impl SwitchView {
 pub(crate) fn run(context: &Context) -> Outcome {
     let project = context.project()?;
     let key = project.key().to_owned();
+    let scope = MemoryScope {
+        project_path: key.clone(),
+        project_remote: project.remote.clone(),
+    };
     let stored = context.read(async |store| {
-        let status = project_status(store, &key).await?;
+        let mut status = project_status(store, &key).await?;
+        // Those of clones at other places too, as everywhere.
+        status.tasks = store.memory_stats(Some(&scope)).await?.memories;
         Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
@@ -89,6 +100,7 @@ pub(crate) fn run(context: &Context) -> Outcome {
         last_task: stored.last_task,
         switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
+        proxy: daemon_health::query(&context.home),
     };
     context.answer(answer, text)
 }
@@ -104,14 +116,25 @@ fn text(answer: &Answer, style: Style) -> String {
         "sessions",
         &format!("{} with {} steps", answer.sessions, answer.steps),
     );
-    fields.add("tasks", &answer.tasks.to_string());
-    fields.add("memories", &answer.memory_items.to_string());
+    fields.add("memories", &answer.tasks.to_string());
+    if answer.memory_items > 0 {
+        fields.add("items", &answer.memory_items.to_string());
+    }
     fields.add_styled("injection", &answer.switch.text(style));
     fields.add_styled("judge", &answer.judge.text(style));
+    let proxy = match (&answer.proxy.url, answer.proxy.running) {
+        (Some(url), true) => format!("running at {url}"),
+        _ => "not running".to_owned(),
+    };
+    fields.add("proxy", &proxy);
     if let Some(task) = &answer.last_task {
         add_task(&mut fields, task);
     }
-    fields.into_text()
+    let mut text = fields.into_text();
+    if answer.sessions == 0 && answer.tasks == 0 {
+        text.push_str(&style.faint(NOTHING_YET));
+    }
+    text
 }
 
 fn add_task(fields: &mut Fields, task: &Task) {

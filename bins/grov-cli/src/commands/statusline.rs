@@ -8,8 +8,8 @@ use crate::context::block_on;
 use crate::hook::read_input;
 use crate::output::{ExitStatus, Outcome, Terminal};
 use grov_domain::{ClientSessionId, TokenUsage};
-use grov_drift::DeliveryLog;
-use grov_hooks::status_line::{Classes, Figures, Span, StatusInput, TRANSCRIPT_TAIL_BYTES};
+use grov_drift::{DeliveryLog, proxy_fault};
+use grov_hooks::status_line::{Classes, Figures, Span, StatusInput, TRANSCRIPT_TAIL_BYTES, WIDTH};
 use grov_llm::list_price;
 use grov_query::{SessionStats, session_stats};
 use grov_runtime::{Environment, Home};
@@ -28,7 +28,8 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     std::panic::set_hook(Box::new(|_| {}));
     let figures = std::panic::catch_unwind(AssertUnwindSafe(|| figures(common))).unwrap_or_default();
     // The client may have closed the pipe.
-    let _ = terminal.answer(figures, |figures, _| format!("{}\n", figures.line()));
+    let width = if common.wide { usize::MAX } else { WIDTH };
+    let _ = terminal.answer(figures, |figures, _| format!("{}\n", figures.line(width)));
     Ok(ExitStatus::Success)
 }
 
@@ -40,6 +41,7 @@ fn figures(common: &Common) -> Figures {
     }
     let environment = Environment::of_process();
     let home = Home::locate(common.home.as_deref(), &environment).ok();
+    let fault = home.as_ref().and_then(|home| proxy_fault(home, &environment));
     let session = input.session_id.as_deref().map(ClientSessionId::new);
     let recorded = home.zip(session).map(|(home, session)| recorded(&home, &session));
     let recorded = recorded.unwrap_or_default();
@@ -49,6 +51,7 @@ fn figures(common: &Common) -> Figures {
     };
     let price = |usage: &TokenUsage| Some(list_price(input.model.as_deref()?, usage)?.dollars());
     Figures {
+        fault,
         context_percent: input.context_percent,
         cost_usd: input.cost_usd,
         classes: counted.map(|(span, usage)| Classes::new(span, &usage, price)),

@@ -3,6 +3,7 @@
 use super::processor::Processor;
 use grov_drift::{HookError, Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
+use serde::Deserialize;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,6 +12,12 @@ use std::process::{Command, Stdio};
 /// Bytes that can be written to a pipe before it is read: one page, which is the capacity of a new pipe on Linux after the
 /// user has exceeded `pipe-user-pages-soft`.
 const PIPE_CAPACITY: usize = 4 * 1024;
+
+/// What `grov proxy move` answers.
+#[derive(Deserialize)]
+struct Moved {
+    url: String,
+}
 
 /// This program with the same home.
 pub(super) struct Own<'a> {
@@ -33,6 +40,21 @@ impl Own<'_> {
             command.arg("--home").arg(home);
         }
         Ok(command)
+    }
+
+    /// Runs a command of this program to its end. Returns its output; if it fails, its message as an error.
+    fn run(&self, words: &[&str]) -> Result<Vec<u8>, HookError> {
+        let mut command = self.command().map_err(HookError::Process)?;
+        let ended = command.args(words).stdin(Stdio::null()).output();
+        let ended = ended.map_err(|error| HookError::Process(format!("cannot start grov: {error}")))?;
+        if ended.status.success() {
+            return Ok(ended.stdout);
+        }
+        let status = ended.status;
+        let error = one_line(&String::from_utf8_lossy(&ended.stderr));
+        Err(HookError::Process(
+            error.unwrap_or_else(|| format!("it ended with {status}")),
+        ))
     }
 
     /// Starts a worker process and writes `work` to its standard input.
@@ -72,21 +94,16 @@ impl Own<'_> {
 
 impl Programs for Own<'_> {
     fn start_proxy(&self, port: u16) -> Result<(), HookError> {
-        let mut command = self.command().map_err(HookError::Process)?;
-        command
-            .args(["proxy", "--detach", "--port"])
-            .arg(port.to_string());
         // The command itself gives up after 15 seconds, before the client stops waiting for the hook.
-        let ended = command.stdin(Stdio::null()).output();
-        let ended = ended.map_err(|error| HookError::Process(format!("cannot start the proxy: {error}")))?;
-        if ended.status.success() {
-            return Ok(());
-        }
-        let status = ended.status;
-        let error = one_line(&String::from_utf8_lossy(&ended.stderr));
-        Err(HookError::Process(
-            error.unwrap_or_else(|| format!("it ended with {status}")),
-        ))
+        self.run(&["proxy", "--detach", "--port", &port.to_string()])
+            .map(|_| ())
+    }
+
+    fn move_proxy(&self) -> Result<String, HookError> {
+        let answer = self.run(&["proxy", "move", "--json"])?;
+        let answer: Moved = serde_json::from_slice(&answer)
+            .map_err(|error| HookError::Process(format!("grov proxy move: {error}")))?;
+        Ok(answer.url)
     }
 
     fn exits_after_response(&self) -> bool {

@@ -106,6 +106,25 @@ fn an_unknown_setting_has_a_hint() {
 }
 
 #[test]
+fn a_home_that_cannot_be_written_is_an_error_and_not_zeros() {
+    let scene = Scene::new();
+    scene.write("home/.grov", "a file in the way");
+    for words in [
+        &["status"][..],
+        &["sessions"],
+        &["memory", "list"],
+        &["proxy-status"],
+    ] {
+        let ended = scene.run(words);
+        assert_eq!(ended.code, 2, "{words:?}: {ended:?}");
+        assert!(
+            ended.stderr.contains("not a directory") && ended.stdout.is_empty(),
+            "{words:?}: {ended:?}"
+        );
+    }
+}
+
+#[test]
 fn without_a_database_answers_are_empty_without_an_error() {
     let scene = Scene::new();
     let project = scene.folder("work");

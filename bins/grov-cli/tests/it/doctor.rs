@@ -53,9 +53,45 @@ fn a_new_registration_passes() {
     assert_eq!((code, &answer["ok"]), (0, &Value::Bool(true)), "{answer}");
     let ended = scene.run(&["doctor"]);
     assert!(
-        !ended.stdout.contains("FAIL") && ended.stdout.contains("ok    hooks: registered"),
+        !ended.stdout.contains("FAIL") && ended.stdout.contains("OK    hooks: registered"),
         "{ended:?}"
     );
+}
+
+#[test]
+fn a_proxy_that_the_next_session_starts_is_a_warning() {
+    let scene = Scene::new().env("GROV_PROXY_PORT", "1");
+    scene.ask(&["init", "--proxy"]);
+    let (code, answer) = doctor(&scene, &[]);
+    assert_eq!((code, &answer["ok"]), (0, &Value::Bool(true)), "{answer}");
+    let proxy = check(&answer, "proxy");
+    assert_eq!(proxy["status"], "warn", "{proxy}");
+    assert!(
+        proxy["consequence"].as_str().unwrap().contains("next session"),
+        "{proxy}"
+    );
+}
+
+#[test]
+fn a_settings_file_that_the_client_cannot_read_is_made_plain() {
+    let scene = Scene::new();
+    let text = "{\n  // mine\n  \"model\": \"opus\",\n}\n";
+    let path = scene.write(USER, text);
+    let ended = scene.run(&["init"]);
+    assert!(ended.stderr.contains("ignores the whole file"), "{ended:?}");
+    let (ok, evidence) = result(&scene, "client settings");
+    assert!(!ok && evidence.contains("comments"), "{evidence}");
+    scene.ask(&["unregister"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    scene.ask(&["init", "--plain"]);
+    assert!(result(&scene, "client settings").0);
+    scene.ask(&["unregister"]);
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        "{\n  \"model\": \"opus\"\n}\n"
+    );
+    let copy = std::fs::read_to_string(path.with_extension("json.with-comments"));
+    assert_eq!(copy.unwrap(), text);
 }
 
 #[test]

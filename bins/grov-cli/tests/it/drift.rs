@@ -291,10 +291,15 @@ fn the_log_lists_actions_off_the_goal() {
         let answer = scene.ask(&[&["drift", "log"], words].concat());
         assert_eq!(answer["events"].as_array().unwrap().len(), 1, "{words:?}");
     }
-    for words in [&["--session", OLDER][..], &["--project", "another"]] {
-        let answer = scene.ask(&[&["drift", "log"], words].concat());
-        assert_eq!(answer["events"], object!([]), "{words:?}");
-    }
+    let answer = scene.ask(&["drift", "log", "--session", OLDER]);
+    assert_eq!(answer["events"], object!([]));
+    let misspelt = scene.run(&["drift", "log", "--project", "another"]);
+    assert_eq!(misspelt.code, 1, "{misspelt:?}");
+    let known = scene.path("work");
+    assert!(
+        misspelt.stderr.contains("another") && misspelt.stderr.contains(known.to_str().unwrap()),
+        "says not which projects exist: {misspelt:?}"
+    );
     let text = scene.run(&["drift", "log"]).stdout;
     for part in ["SCORE", "halt", "theme.css", "nothing to do with the login"] {
         assert!(text.contains(part), "{part} is missing in\n{text}");

@@ -23,9 +23,11 @@ fn the_clients_json_becomes_one_line() {
         "output_tokens": 400}}}"#;
     let ended = printed(&scene, &["statusline"], given);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout, "grov: context 45% \u{b7} $1.25 \u{b7} 0 memories\n");
+    let wide = printed(&scene, &["statusline", "--wide"], given);
     assert_eq!(
-        ended.stdout,
-        "grov: context 45% \u{b7} $1.25 (last: read $0.044, write $0, new $0, out $0.010) \u{b7} 0 memories\n"
+        wide.stdout,
+        "grov: context 45% \u{b7} $1.25 \u{b7} 0 memories \u{b7} last: read $0.044, write $0, new $0, out $0.010\n"
     );
     let ended = printed(&scene, &["statusline", "--json"], given);
     let figures: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();

@@ -97,7 +97,8 @@ impl Certificate {
     pub(super) fn refresh(&self) {
         let now = SystemClock.now();
         let fault = match self.server.refresh(now) {
-            Ok(false) => None,
+            // A fault lasts until the files can be used, also if they are the old ones again.
+            Ok(false) => (!self.server.is_outdated()).then_some(None),
             Ok(true) => {
                 let facts = self.server.facts();
                 let not_after = rfc3339(facts.not_after);

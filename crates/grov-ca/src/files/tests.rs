@@ -185,6 +185,28 @@ fn permissions_of_others_are_taken_back_and_said() {
 }
 
 #[test]
+fn files_with_the_users_certificates_do_not_pile_up() {
+    let (_directory, files) = files();
+    files.ensure(&api(), now()).unwrap();
+    let first = files.write_bundle_with("MINE", now()).unwrap();
+    let second = files.write_bundle_with("OTHER", now()).unwrap();
+    assert_ne!(first, second);
+    assert!(std::fs::read_to_string(&first).unwrap().ends_with("MINE"));
+    let old = std::fs::File::options().write(true).open(&first).unwrap();
+    old.set_modified((now() - UNUSED - Duration::hours(1)).into())
+        .unwrap();
+    files.write_bundle_with("OTHER", now()).unwrap();
+    assert!(!first.exists() && second.exists());
+    // One that is used again stays.
+    files.write_bundle_with("MINE", now()).unwrap();
+    files.write_bundle_with("OTHER", now()).unwrap();
+    assert!(first.exists());
+    files.remove().unwrap();
+    assert!(!first.exists() && !second.exists());
+    assert!(!files.bundle().exists());
+}
+
+#[test]
 fn removal_leaves_no_key() {
     let (_directory, files) = files();
     assert!(!files.remove().unwrap());

@@ -102,6 +102,15 @@ pub fn route(
     Ok(routed)
 }
 
+/// Returns the base URL of a settings file if Grov wrote it, which are its earlier `changes`.
+///
+/// # Errors
+/// The text is not valid JSON.
+pub fn routed_to(text: &str, changes: &[Change]) -> Result<Option<String>, SyntaxError> {
+    let url = Variables::read(text, |_| None)?.in_file(BASE_URL);
+    Ok(url.filter(|url| was_written(changes, BASE_URL, url)))
+}
+
 /// Returns the token that a settings file makes the client send to the proxy.
 ///
 /// # Errors

@@ -154,6 +154,11 @@ impl<'t> Document<'t> {
             .try_fold(self.root.as_ref()?, |node, name| node.member(name.as_ref()))
     }
 
+    /// The spans of all comments.
+    pub(super) fn comments(&self) -> impl Iterator<Item = Range<usize>> {
+        self.comments.iter().map(|comment| comment.span.clone())
+    }
+
     /// The comments within `span`.
     pub(super) fn comments_in(&self, span: &Range<usize>) -> &[Comment] {
         let first = self

@@ -10,6 +10,7 @@ use crate::intake::BoxedStream;
 use crate::read_limiter::ReadLimiter;
 use crate::timeout::DeadlineTimer;
 use hyper::client::conn::http1;
+use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use std::future::{Future, poll_fn};
@@ -22,7 +23,8 @@ use tokio::time::Instant;
 /// Largest response head, in bytes.
 const MAX_BUFFER: usize = 32 * 1024;
 
-type Driver = http1::Connection<TokioIo<ReadLimiter<BoxedStream>>, UpstreamBody>;
+/// hyper's connection. Its type with support for upgrades has no public name.
+type Driver = Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>;
 
 /// An HTTP/1.1 connection for one exchange at a time.
 pub(crate) struct UpstreamConnection {
@@ -55,7 +57,7 @@ impl UpstreamConnection {
             .await?;
         let mut connection = Self {
             sender,
-            driver: Some(driver),
+            driver: Some(Box::pin(driver.with_upgrades())),
             timer: DeadlineTimer::default(),
             wake_filter: WakeFilter::new(),
             owner,
@@ -115,6 +117,20 @@ impl UpstreamConnection {
         .await
     }
 
+    /// Returns the stream after a response with status 101.
+    pub(crate) async fn upgraded(
+        mut self,
+        response: Response<hyper::body::Incoming>,
+    ) -> Result<Upgraded, hyper::Error> {
+        let upgraded = hyper::upgrade::on(response);
+        poll_fn(|cx| match self.poll_drive(cx) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+        upgraded.await
+    }
+
     /// Returns the filter for polling the connection together with its response body.
     pub(crate) fn wake_filter(&self) -> WakeFilter {
         self.wake_filter.clone()
@@ -139,7 +155,7 @@ impl UpstreamConnection {
 fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) -> bool {
     let ended = driver
         .as_mut()
-        .is_none_or(|driver| Pin::new(driver).poll(cx).is_ready());
+        .is_none_or(|driver| driver.as_mut().poll(cx).is_ready());
     if ended {
         *driver = None;
     }

@@ -23,3 +23,4 @@ mod route;
 mod shutdown;
 mod support;
 mod translated;
+mod upgrade;

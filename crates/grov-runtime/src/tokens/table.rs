@@ -27,7 +27,7 @@ pub enum TokenFault {
 pub struct TokenTable {
     home: Home,
     entries: RwLock<Arc<Entries>>,
-    read: Mutex<FileStamp>,
+    reading: Mutex<Reading>,
     /// The uses that are in the file.
     saved: Mutex<BTreeMap<String, i64>>,
 }
@@ -51,6 +51,14 @@ impl Entry {
     }
 }
 
+/// What is known of the file.
+struct Reading {
+    /// The file that was read last with success.
+    read: FileStamp,
+    /// The file whose error was returned.
+    reported: Option<FileStamp>,
+}
+
 /// Tells whether a file was replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FileStamp(Option<(u64, u64, i64, i64, u64)>);
@@ -68,27 +76,39 @@ impl TokenTable {
         let table = Self {
             home: home.clone(),
             entries: RwLock::new(Arc::new(entries(&tokens, seen))),
-            read: Mutex::new(stamp),
+            reading: Mutex::new(Reading {
+                read: stamp,
+                reported: None,
+            }),
             saved: Mutex::default(),
         };
         *table.saved.lock().unwrap_or_else(PoisonError::into_inner) = table.uses();
         Ok(table)
     }
 
-    /// Reads the file again if it changed. Returns whether it did. If it cannot be read, the old tokens stay in force, and it is
-    /// read again when it changes once more.
+    /// Reads the file again if it changed. Returns whether it did. If it cannot be read, the old tokens stay in force, and every
+    /// further call tries again: a revocation must not be missed because no file could be opened for a moment.
     ///
     /// # Errors
-    /// The file cannot be read or is malformed.
+    /// The file cannot be read or is malformed. The error is not repeated until the file changes again.
     pub fn refresh(&self) -> Result<bool, TokenError> {
         let now = stamp(&self.home);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if *read == now {
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if reading.read == now {
             return Ok(false);
         }
-        *read = now;
-        drop(read);
-        let tokens = Tokens::read(&self.home)?;
+        let tokens = match Tokens::read(&self.home) {
+            Ok(tokens) => tokens,
+            Err(_) if reading.reported == Some(now) => return Ok(false),
+            Err(error) => {
+                reading.reported = Some(now);
+                return Err(error);
+            }
+        };
+        *reading = Reading {
+            read: now,
+            reported: None,
+        };
         let old = self.entries();
         let used_at = |hash: &TokenHash| {
             let known = find(&old, hash).map(|entry| Arc::clone(&entry.used_at));
@@ -245,6 +265,31 @@ mod tests {
         std::fs::remove_file(home.tokens()).unwrap();
         assert!(table.refresh().unwrap());
         assert_eq!(table.active(NOW), 0);
+    }
+
+    #[test]
+    fn a_revocation_that_could_not_be_read_once_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(&folder);
+        let ana = create(&home, "ana", None);
+        let table = TokenTable::load(&home).unwrap();
+        Tokens::update(&home, |tokens| Ok(tokens.revoke("ana", NOW).is_some())).unwrap();
+        let good = std::fs::read(home.tokens()).unwrap();
+        // A test cannot make a single read fail, not even by permissions if it runs as root. This file has another content
+        // of the same size and time instead.
+        let time = std::fs::metadata(home.tokens()).unwrap().modified().unwrap();
+        let write = |content: &[u8]| {
+            let mut file = std::fs::File::options().write(true).open(home.tokens()).unwrap();
+            std::io::Write::write_all(&mut file, content).unwrap();
+            file.set_modified(time).unwrap();
+        };
+        write(&vec![b'x'; good.len()]);
+        assert!(table.refresh().is_err());
+        assert!(!table.refresh().unwrap(), "reported once");
+        assert!(table.check(ana.expose().as_bytes(), NOW).is_ok());
+        write(&good);
+        assert!(table.refresh().unwrap());
+        assert!(table.check(ana.expose().as_bytes(), NOW).is_err());
     }
 
     #[test]

@@ -92,6 +92,23 @@ fn an_unusable_new_certificate_keeps_the_old_one() {
 }
 
 #[test]
+fn a_renewed_certificate_that_could_not_be_read_once_is_read_again() {
+    let folder = Folder::new();
+    let certificate = folder.load(NOW).unwrap();
+    let first = certificate.facts();
+    folder.renew(NOW + Duration::days(1));
+    // A change of permissions is no change of the file.
+    std::fs::set_permissions(&folder.files.key, Permissions::from_mode(0o644)).unwrap();
+    assert!(!certificate.refresh(NOW).unwrap());
+    assert!(certificate.refresh(NOW).is_err() && certificate.is_outdated());
+    assert_eq!(certificate.facts(), first);
+    std::fs::set_permissions(&folder.files.key, Permissions::from_mode(0o600)).unwrap();
+    assert!(certificate.refresh(NOW).unwrap());
+    assert!(!certificate.is_outdated());
+    assert_ne!(certificate.facts(), first);
+}
+
+#[test]
 fn unusable_files_are_refused_with_the_reason() {
     let folder = Folder::new();
     let key = std::fs::read_to_string(&folder.files.key).unwrap();

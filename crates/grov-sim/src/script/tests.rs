@@ -143,4 +143,6 @@ fn a_marker_that_was_injected_starts_nothing() {
     let text = "go on [[scenario:text]]\n<grov-context source=\"x\">was: [[scenario:tools]]</grov-context> [[other:1]]";
     assert_eq!(marker(text, "scenario").as_deref(), Some("text"));
     assert_eq!(marker("<grov-context>[[scenario:tools]]", "scenario"), None);
+    let cleared = "<grov-context source=\"context\">\nGOAL: count [[scenario:tools]]\n</grov-context>";
+    assert_eq!(marker(cleared, "scenario").as_deref(), Some("tools"));
 }

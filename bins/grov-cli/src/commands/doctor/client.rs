@@ -4,9 +4,10 @@ use super::{Check, Remedy, version};
 use crate::commands::registration::client_folder;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::format::plural;
 use crate::programs::{in_path, is_executable};
-use grov_hooks::event::{GUARD_TIMEOUT, PRE_TOOL_USE, registered};
-use grov_hooks::settings::{Inspection, OwnHook, Scope, SettingsFile, inspect, settings_path};
+use grov_hooks::event::{GUARD_TIMEOUT, PRE_TOOL_USE, SESSION_START, registered};
+use grov_hooks::settings::{Inspection, OwnHook, Scope, SettingsFile, inspect, plain, settings_path};
 use grov_runtime::Environment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub(super) struct ClientFile {
     pub(super) path: PathBuf,
     pub(super) scope: &'static str,
     pub(super) content: Inspection,
+    /// Whether the client ignores it, because of comments or trailing commas.
+    pub(super) is_ignored: bool,
 }
 
 impl ClientSettings {
@@ -56,6 +59,7 @@ impl ClientSettings {
                         path,
                         scope: name,
                         content,
+                        is_ignored: plain(file.text()).is_ok_and(|plain| plain.is_some()),
                     }),
                     Err(error) => settings.errors.push(format!("{}, {error}", path.display())),
                 },
@@ -63,6 +67,19 @@ impl ClientSettings {
             }
         }
         Ok(settings)
+    }
+
+    /// Whether a hook starts the proxy at the start of a session.
+    pub(super) fn starts_proxy(&self) -> bool {
+        let runs = |hook: &OwnHook| match &hook.program {
+            Some(program) => hook.event == SESSION_START && resolve(program, &self.process).is_some(),
+            None => false,
+        };
+        let mut files = self
+            .files
+            .iter()
+            .filter(|file| !file.content.hooks_disabled && !file.is_ignored);
+        files.any(|file| file.content.hooks.iter().any(runs))
     }
 
     /// The client's environment variables: files override the process, later files earlier ones.
@@ -98,8 +115,21 @@ pub(super) fn checks(settings: &ClientSettings) -> [Check; 3] {
 }
 
 fn syntax(settings: &ClientSettings) -> Check {
+    if let Some(file) = settings.files.iter().find(|file| file.is_ignored) {
+        let evidence = format!(
+            "{} has comments or trailing commas, and Claude Code reads plain JSON only",
+            file.path.display()
+        );
+        return Check::fail(SETTINGS, evidence)
+            .consequence("The client ignores the whole file, with Grov's hooks and your own settings in it.")
+            .fix(format!(
+                "grov init --plain --scope {} removes them and keeps a copy of the file",
+                file.scope
+            ));
+    }
     if settings.errors.is_empty() {
-        return Check::ok(SETTINGS, format!("{} valid files", settings.files.len()));
+        let files = settings.files.len() as u64;
+        return Check::ok(SETTINGS, plural(files, "valid file", "valid files"));
     }
     Check::fail(SETTINGS, settings.errors.join("; "))
         .consequence("The client ignores the whole file, and Grov can neither register in it nor unregister.")

@@ -48,7 +48,7 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
             .consequence("Requests and hooks that go to it wait until the client gives up.")
             .fix(fix)
     } else if uses_proxy {
-        not_running(&listener, configured)
+        not_running(&listener, configured, client.starts_proxy())
     } else if has_http_hooks {
         Check::ok(PROXY, "not running; only hooks use it")
     } else {
@@ -83,12 +83,15 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
 }
 
 /// The client uses the proxy, which is not running.
-fn not_running(listener: &str, address: SocketAddr) -> Check {
-    match port_taken_by(address) {
-        Some(taken) => Check::fail(PROXY, taken)
+fn not_running(listener: &str, address: SocketAddr, sessions_start_it: bool) -> Check {
+    match (port_taken_by(address), sessions_start_it) {
+        (Some(taken), _) => Check::fail(PROXY, taken)
             .consequence("The client sends its requests to that program, and may wait minutes for an answer.")
-            .fix("stop that program, or set proxy.port and run `grov init --proxy` again"),
-        None => Check::fail(PROXY, format!("nothing listens at {listener}"))
+            .fix("stop that program, or run `grov proxy move`; another port: set proxy.port and run `grov init --proxy`"),
+        (None, true) => Check::warn(PROXY, format!("nothing listens at {listener} yet"))
+            .consequence("The next session starts it.")
+            .remedy(Remedy::start_proxy(None)),
+        (None, false) => Check::fail(PROXY, format!("nothing listens at {listener}"))
             .consequence("The client retries for three minutes and then fails.")
             .remedy(Remedy::start_proxy(None)),
     }

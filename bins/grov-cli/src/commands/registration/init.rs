@@ -13,12 +13,14 @@ use crate::written_files::FileChange;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
     Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, inspect,
-    loopback_exceptions, route, settings_path, shell_word,
+    loopback_exceptions, plain, route, settings_path, shell_word,
 };
 use grov_redact::Secret;
-use grov_runtime::{Environment, TlsSource, Url, without_credentials};
+use grov_runtime::{Environment, TlsSource, Url, create_private, without_credentials};
 use grov_serve::read_facts;
 use serde::Serialize;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -111,7 +113,10 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     let mut gateway = None;
     let mut holds_token = false;
     for target in init.targets()? {
-        let file = SettingsFile::read(&target.path)?;
+        let mut file = SettingsFile::read(&target.path)?;
+        if let Some(plain) = plain(file.text()).map_err(|error| file.malformed(error))? {
+            file = init.readable(file, &plain)?;
+        }
         let token = init.token(&target, &file)?;
         holds_token |= token.is_some();
         let wanted = init.wanted(target, &file, &registry, token.as_ref(), &mut gateway)?;
@@ -271,6 +276,28 @@ impl Init<'_> {
         let home = home.map(|home| ("GROV_HOME".to_owned(), home.to_owned()));
         wanted.environment.extend(home);
         Ok(wanted)
+    }
+
+    /// The file as the client can read it, with `--plain`; else says that the client ignores it.
+    fn readable(&self, file: SettingsFile, plain: &str) -> Result<SettingsFile, Failure> {
+        let path = file.path().to_owned();
+        let shown = path.display();
+        if !self.arguments.plain {
+            note!(
+                "warning: {shown} has comments or trailing commas. Claude Code reads plain JSON only and ignores the whole file, Grov's hooks included: `grov init --plain` removes them and keeps a copy"
+            );
+            return Ok(file);
+        }
+        let copy = path.with_extension("json.with-comments");
+        let written = create_private(&copy, OpenOptions::new().write(true).create(true).truncate(true))
+            .and_then(|mut copy| copy.write_all(file.text().as_bytes()));
+        written.map_err(|error| Failure::error("settings", format!("{}: {error}", copy.display())))?;
+        file.replace(plain)?;
+        note!(
+            "{shown} is plain JSON now; the text with comments is in {}",
+            copy.display()
+        );
+        Ok(SettingsFile::read(&path)?)
     }
 
     /// The command for the status line; `None` if it is set, or if the user has another one.

@@ -6,10 +6,9 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::note;
 use grov_ca::CaFiles;
+use grov_domain::{Clock, SystemClock};
 use grov_hooks::settings::{Route, Scope, SettingsFile, inspect, loopback_exceptions, route, settings_path};
-use grov_runtime::{Environment, write_private};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use grov_runtime::Environment;
 use std::path::{Path, PathBuf};
 
 /// Both spellings are in use.
@@ -69,19 +68,7 @@ pub(super) fn certificates(context: &Context, environment: &Environment) -> Resu
         );
         return Ok(own);
     };
-    let failed = |path: &Path, error: io::Error| {
-        Failure::error("certificates", format!("cannot use {}: {error}", path.display()))
-    };
-    let grovs = std::fs::read_to_string(&own).map_err(|error| failed(&own, error))?;
-    let both = format!("{}\n{more}", grovs.trim_end());
-    // A file for each content, so that runs at the same time do not disturb each other.
-    let mut hasher = DefaultHasher::new();
-    both.hash(&mut hasher);
-    let path = files
-        .directory()
-        .join(format!("bundle-{:016x}.pem", hasher.finish()));
-    write_private(&path, both.as_bytes()).map_err(|error| failed(&path, error))?;
-    Ok(path)
+    Ok(files.write_bundle_with(&more, SystemClock.now())?)
 }
 
 /// Warns of settings files of the client that override a variable.
