@@ -37,10 +37,13 @@ pub(super) static LEFT: PhraseList = PhraseList::of(&[
 /// Units of what is written, which "at most" limits anywhere.
 #[rustfmt::skip]
 pub(super) static UNITS: PhraseList = PhraseList::of(&[
-    "caracteres", "caratteri", "characters", "chars", "commits", "lignes", "lijnes", "lineas", "linee", "lines",
-    "linhas", "linii", "linijek", "mots", "page", "pages", "pagina", "pagina's", "paginas", "pagine", "palabras",
-    "palavras", "parole", "regels", "righe", "seite", "seiten", "slow", "strona", "strony", "test", "testes",
-    "testow", "tests", "woerter", "woorden", "words", "worte", "zdan", "zeichen", "zeilen", "znakow",
+    "caracteres", "caratteri", "characters", "chars", "commits", "filas", "fois", "gb", "heures", "horas", "hours",
+    "kb", "keer", "lignes", "lijnes", "lineas", "linee", "lines", "linhas", "linii", "linijek", "mb", "megabytes",
+    "milliseconds", "minut", "minute", "minuten", "minutes", "minuti", "minutos", "minuty", "mots", "ms", "page",
+    "pages", "pagina", "pagina's", "paginas", "pagine", "palabras", "palavras", "parole", "razy", "records", "regels",
+    "righe", "rows", "seconden", "secondes", "secondi", "seconds", "secunde", "segundos", "seite", "seiten", "sekund",
+    "sekunden", "slow", "strona", "strony", "stunden", "test", "testes", "testow", "tests", "veces", "vezes", "volte",
+    "woerter", "woorden", "words", "worte", "zdan", "zeichen", "zeilen", "znakow",
 ]);
 
 /// Words that introduce somebody else's words before a colon or "that".

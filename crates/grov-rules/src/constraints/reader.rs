@@ -80,6 +80,7 @@ pub(super) fn find<'w>(
             break;
         }
         if let Some((from, to)) = reader.constraint(at)
+            && let from = reader.with_first_subject(at, from)
             && !is_quoted(words[from].start)
             && found.last().is_none_or(|(_, last)| *last < from)
         {
@@ -298,6 +299,31 @@ impl Reader<'_, '_> {
             };
         }
         None
+    }
+
+    /// The start of a constraint with the first half of its subject: "existing routes and their answers must not change".
+    fn with_first_subject(&self, index: usize, from: usize) -> usize {
+        const MOST: usize = 5;
+        const JOINTS: &[&str] = &["and", "e", "en", "et", "i", "oraz", "si", "sowie", "und", "y"];
+        let clause = self.clauses[index];
+        let is_whole = from == self.after_leads(clause) && self.words[clause.from].is_any(JOINTS);
+        let Some(before) = index
+            .checked_sub(1)
+            .map(|index| self.clauses[index])
+            .filter(|_| is_whole)
+        else {
+            return from;
+        };
+        let start = self.after_leads(before);
+        let names_only = !self.words[before.to].pauses()
+            && start <= before.to
+            && before.to - start < MOST
+            && (start..=before.to).all(|at| {
+                self.cue(at).is_none() && self.verb(at).is_none() && !self.is_in(at, |table| &table.orders)
+            })
+            && !self.narrates(start, before.to);
+        let states = self.cue(from).is_none();
+        if names_only && states { start } else { from }
     }
 
     /// Whether one of these words negates.

@@ -9,6 +9,9 @@ const MARKS: &[char] = &[
     '。', '，', '；', '！', '？', '：', '!', '?', ';', '\n', '（', '）', '(', ')',
 ];
 
+/// The most letters of an object before a Chinese prohibition.
+const MAX_OBJECT: usize = 14;
+
 /// What may follow a Japanese prohibition.
 const MAX_POLITENESS: usize = 30;
 
@@ -171,6 +174,25 @@ fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, t
         '万', ' ', '绝', '对', '可', '注', '意', '记', '得',
     ]);
     match kind {
+        // "后端接口不能改": the object stands before.
+        Cue::Prohibition
+            if behind.is_empty()
+                && matches!(
+                    cue,
+                    "不能改"
+                        | "不能动"
+                        | "不能碰"
+                        | "不能变"
+                        | "不准"
+                        | "不许"
+                        | "别动"
+                        | "别改"
+                        | "不要动"
+                        | "不要改"
+                ) =>
+        {
+            !lead.is_empty() && lead.chars().count() <= MAX_OBJECT
+        }
         // "不加 X" describes anywhere else.
         Cue::Prohibition if cue.starts_with('不') && !cue.starts_with("不要") => lead.is_empty(),
         // "密码绝对不能明文存储" is what the program has to do.

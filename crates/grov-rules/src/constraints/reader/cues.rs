@@ -200,7 +200,9 @@ impl Reader<'_, '_> {
             })
         };
         let pauses = self.words[at + length - 1].pauses() || verb.is_any(&["not"]);
-        let describes = goes_on || pauses || self.is_specified(at) || never && is_narrated(verb);
+        let is_polite = at > 0 && self.words[at - 1].is_any(&["please", "pls", "plz"]);
+        let is_specified = self.is_specified(at) && !is_polite;
+        let describes = goes_on || pauses || is_specified || never && is_narrated(verb);
         at + length <= clause.to && !describes
     }
 
@@ -343,6 +345,12 @@ impl Reader<'_, '_> {
             return None;
         }
         let place = is_path(self.words[following].raw) || PLACES.contains(&self.words[following].folded);
+        // "Only GET endpoints": in capitals it is no verb.
+        let next = self.words[following].raw;
+        let is_shouted = next.len() > 1 && next.bytes().all(|byte| byte.is_ascii_uppercase());
+        if at == start && is_shouted && following < clause.to && !self.narrates(following + 1, clause.to) {
+            return Some(at);
+        }
         if at == start {
             if self.narrates(start, clause.to) && !place {
                 return None;
