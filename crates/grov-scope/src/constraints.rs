@@ -359,7 +359,9 @@ fn written(place: Option<&NormalizedPath>, constraint: &str) -> Finding {
 
 /// Whether an action writes a file that the conversation has not seen before.
 fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
-    action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
+    let touches = || action.programs().iter().any(|program| program.name() == "touch");
+    (action.sketch.action_type == ActionType::Write || touches())
+        && !action.changed.iter().any(|place| history.knows(place))
 }
 
 /// A constraint, shortened for use in a reason.

@@ -226,6 +226,7 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         let (term, length) = match known {
             Some((term, length)) => (Some(term), length),
             None if is_name => (None, 1),
+            None if let Some(term) = compound(&word.folded, languages) => (Some(term), 1),
             None => named.at(word.start, &words[at..]),
         };
         let last = &words[at + length - 1];
@@ -256,7 +257,24 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         });
         at += length;
     }
+    // "The package internal/parser" is a folder.
+    for at in 1..found.len() {
+        if found[at - 1].is(Term::Dependency) && !found[at - 1].pauses && found[at].is_place() {
+            found[at - 1].term = Some(Term::File);
+        }
+    }
     found
+}
+
+/// The meaning of a compound by its last part: "npm-Pakete", "db-schema".
+fn compound(word: &str, languages: Languages) -> Option<Term> {
+    let (_, last) = word.rsplit_once('-')?;
+    let (term, _) = longest_spaced(last, languages, |phrase| (phrase == last).then_some(1))?;
+    matches!(
+        term,
+        Term::Dependency | Term::Schema | Term::Migration | Term::Tests
+    )
+    .then_some(term)
 }
 
 /// Splits a word of a language without spaces. Unknown letters are dropped.
@@ -381,6 +399,9 @@ const CUES: &[Term] = &[
     Term::Most,
 ];
 
+/// "Nor".
+const NOR: &[&str] = &["nor", "ni", "nem", "ani", "noch", "nici"];
+
 /// Negations of nouns, which follow the negation of a verb.
 #[rustfmt::skip]
 const NONE: &[&str] = &[
@@ -419,6 +440,14 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
     let mut found: Vec<Vec<Token>> = Vec::new();
     let mut clause: Vec<Token> = Vec::new();
     let mut is_reason = false;
+    let mut tokens = tokens;
+    // "Don't use frameworks nor touch a.js": a second verb has a clause of its own.
+    for at in 1..tokens.len().saturating_sub(1) {
+        let goes_on = NOR.contains(&tokens[at].folded.as_str())
+            && tokens[at].is(Term::Not)
+            && tokens[at + 1].is_action();
+        tokens[at - 1].pauses |= goes_on;
+    }
     let mut tokens = tokens.into_iter().peekable();
     while let Some(mut token) = tokens.next() {
         let ends = token.pauses;

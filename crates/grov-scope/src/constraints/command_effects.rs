@@ -107,7 +107,11 @@ fn runs_script(program: &Program, names: &[String]) -> bool {
         let words = path_words(&file);
         names.iter().any(|name| {
             let name = name.rsplit('/').next().unwrap_or(name);
-            file == name || !name.contains('.') && words.iter().any(|word| word == name)
+            file == name
+                || !name.contains('.')
+                    && words
+                        .iter()
+                        .any(|word| word == name || word.trim_end_matches('s') == name.trim_end_matches('s'))
         })
     };
     let runs_operand = RUNNERS.contains(&program.name());
@@ -380,11 +384,11 @@ pub(crate) fn formats(program: &Program) -> bool {
                 | "zig"
                 | "just"
                 | "make"
-                | "npm"
-                | "pnpm"
-                | "yarn"
                 | "ruff"
         ) && runs(&["fmt", "format", "prettier"])
+        // `pnpm test format` tests.
+        || matches!(name, "npm" | "pnpm" | "yarn")
+            && program.operands().find(|word| *word != "run").is_some_and(|word| ["fmt", "format", "prettier"].contains(&word))
         || name == "google-java-format"
         || runs(&["spotless:apply", "spotlessApply"])
         || name == "rubocop" && program.has_word(&["-a", "-A", "--autocorrect", "--autocorrect-all"])

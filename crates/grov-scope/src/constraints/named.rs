@@ -4,11 +4,15 @@
 //! looks for them in what an edit adds and in the commands that an action runs; numbers, names and formats are compared before and
 //! after. What it finds is a reason to ask the user, and none to correct the agent.
 
+mod amounts;
 mod areas;
 mod aspects;
 mod branches;
 mod change;
 mod concepts;
+mod facts;
+mod kinds;
+mod platforms;
 mod reading;
 mod source;
 mod stem;
@@ -20,11 +24,14 @@ use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use crate::pattern::Pattern;
+use amounts::Amount;
 use areas::Area;
 use aspects::Aspect;
 pub(super) use change::Change;
 use change::{command_words, looks, words_of};
 use grov_domain::Program;
+use kinds::Kind;
+use platforms::Platform;
 pub(super) use reading::read;
 use std::borrow::Cow;
 use stem::is_same_word;
@@ -48,7 +55,7 @@ pub(super) enum Rule {
 }
 
 /// The things that a clause names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Named {
     rule: Rule,
     /// Words of which one tells that an action concerns them.
@@ -57,6 +64,12 @@ pub(super) struct Named {
     literals: Vec<String>,
     /// Properties of code.
     aspects: Vec<Aspect>,
+    /// Kinds of things in code.
+    kinds: Vec<Kind>,
+    /// Versions that code must run on.
+    platforms: Vec<Platform>,
+    /// The most that it allows.
+    amounts: Vec<Amount>,
     /// What people who speak other languages than the code call the thing, in code.
     translated: Vec<String>,
     /// The paths that the clause names.
@@ -67,6 +80,10 @@ pub(super) struct Named {
     is_existing: bool,
     /// It forbids to add its object: "no sleeps".
     bans: bool,
+    /// It says what its subject stays: "the base image must stay debian".
+    states: bool,
+    /// It is about pushes alone: "don't push tags".
+    pushes: bool,
     /// The branches that it names.
     branches: Vec<String>,
     /// It forbids to switch branches.
@@ -80,7 +97,7 @@ pub(super) struct Named {
 }
 
 /// A constraint on named things.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedConstraint {
     /// The text of the constraint.
     pub(super) text: String,
@@ -117,13 +134,17 @@ impl Named {
         if self.rule != Rule::Only && self.uses_branch_or_host(action) {
             return true;
         }
-        if self.is_in_area(action, change) {
+        if self.is_in_area(action, change) || self.breaks_kind(action, change) {
             return true;
         }
         match self.rule {
             Rule::Only => self.leaves(change),
             _ if self.rest => false,
-            _ if !self.numbers.is_empty() => self.changes_number(change) || self.sets_number(action, change),
+            _ if !self.numbers.is_empty() => {
+                self.changes_number(change)
+                    || self.sets_number(action, change)
+                    || self.states && self.is_lost(change)
+            }
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
                 self.changes_aspect(change) || self.moves(action)
             }
@@ -137,6 +158,26 @@ impl Named {
             Rule::Except => self.changes_setting(change),
             Rule::Stay => self.is_lost(change),
         }
+    }
+
+    /// Whether a change does to a kind of thing what is forbidden, uses what a version does not have, or exceeds an amount.
+    fn breaks_kind(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        if self.kinds.is_empty() && self.platforms.is_empty() && self.amounts.is_empty() {
+            return false;
+        }
+        let lacks = |platform: &Platform| change.sides().iter().any(|side| platform.lacks(side));
+        let is_exceeded = |amount: &Amount| {
+            change.sides().iter().any(|side| amount.is_exceeded(side))
+                || action
+                    .programs()
+                    .iter()
+                    .any(|program| amount.exceeds(&program.words().collect::<Vec<_>>().join(" ")))
+        };
+        self.kinds
+            .iter()
+            .any(|kind| kind.is_broken_by(change, self.rule, self.bans))
+            || self.platforms.iter().any(lacks)
+            || self.amounts.iter().any(is_exceeded)
     }
 
     /// Whether a file is moved where names must not change.
@@ -180,7 +221,23 @@ impl Named {
 
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
+        // A new file uses what it mentions in code.
+        if self.is_written(change) {
+            return true;
+        }
         change.new_words().iter().any(|words| has_any(words, &self.words))
+    }
+
+    /// Whether code that is written anew has what must not be used.
+    fn is_written(&self, change: &Change<'_>) -> bool {
+        if !change.is_edit || change.before.is_some() || !(self.bans || self.rule == Rule::Add) {
+            return false;
+        }
+        let extension = change.places.first().map_or("", |place| place.extension());
+        !change::PROSE.contains(&extension)
+            && source::code_of(change.after, extension)
+                .iter()
+                .any(|line| self.has(&words_of(line)))
     }
 
     /// Whether an edit gives another value to a setting that the clause names.
@@ -222,8 +279,18 @@ impl Named {
                     .filter(|name| line.contains(name.as_str()))
                     .count()
         };
+        // One word tells if its line is changed, and not removed with others.
+        let is_word_lost = || {
+            let kept = change.added.iter().any(|line| known(line) >= 1);
+            let near = |line: &Cow<'_, str>| change.added.iter().any(|other| is_like(line, other));
+            self.rule == Rule::Keep
+                && !self.is_existing
+                && !kept
+                && change.removed.iter().any(|line| known(line) >= 1 && near(line))
+        };
         change.removed.iter().any(|line| known(line) >= 2)
             && !change.added.iter().any(|line| known(line) >= 2)
+            || is_word_lost()
     }
 
     /// Whether a number in a changed line is gone, and another one is there instead.
@@ -265,14 +332,67 @@ impl Named {
 
     fn changes_aspect(&self, change: &Change<'_>) -> bool {
         let extension = change.places.first().map_or("", |place| place.extension());
+        let is_meant = |aspect: &Aspect| *aspect != Aspect::Versions || self.names_line(change);
         self.aspects
             .iter()
-            .any(|aspect| aspect.is_changed_by(change, extension))
+            .any(|aspect| aspect.is_changed_by(change, extension) && is_meant(aspect))
+    }
+
+    /// Whether the changed lines, or those before them in the same edit, have a word of the clause: "the version of Redis".
+    fn names_line(&self, change: &Change<'_>) -> bool {
+        let major = self
+            .words
+            .iter()
+            .any(|word| word.starts_with("maj") || word.starts_with("mayor"));
+        let names: Vec<String> = self
+            .words
+            .iter()
+            .filter(|word| !word.starts_with("version") && !word.starts_with("maj"))
+            .cloned()
+            .collect();
+        if major {
+            let first = |line: &Cow<'_, str>| {
+                line.split(|letter: char| !letter.is_ascii_digit())
+                    .find(|part| !part.is_empty())
+                    .map(str::to_owned)
+            };
+            return change
+                .removed
+                .iter()
+                .map(first)
+                .ne(change.added.iter().map(first));
+        }
+        names.is_empty()
+            || change.sides().iter().any(|side| {
+                let before = side.before.as_deref().unwrap_or_default();
+                has_any(&words_of(before), &names) || has_any(&words_of(&side.after), &names)
+            })
     }
 
     /// Whether a command that does something names it.
     fn is_run(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        if self.states {
+            return false;
+        }
+        if self.pushes {
+            return action.programs().iter().any(|program| self.pushes_named(program));
+        }
         change.run_words(action).iter().any(|words| self.has(words))
+    }
+
+    /// Whether a push takes along what the clause names: tags.
+    fn pushes_named(&self, program: &Program) -> bool {
+        let ("push", rest) = program.git() else {
+            return false;
+        };
+        let is_version = |word: &str| {
+            let word = word.trim_start_matches("refs/tags/").trim_start_matches('v');
+            word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.')
+        };
+        let names_tags = self.words.iter().any(|word| word.starts_with("tag"));
+        let pushes_tags = program.has_word(&["--tags", "--follow-tags", "--mirror"])
+            || rest.iter().any(|word| is_version(word.as_str()));
+        names_tags && pushes_tags || self.has(&command_words(program))
     }
 
     /// Whether a command reads from an environment that must not be used.
@@ -302,7 +422,7 @@ impl Named {
         };
         let holds = |place: &NormalizedPath| {
             let touches = |area: &Area| match area {
-                Area::Code => area.holds(place) && change.has_code(place.extension()),
+                Area::Code => area.holds(place) && change.changes_code(place.extension()),
                 _ => area.holds(place) && is_old(place),
             };
             self.areas.iter().any(touches)
@@ -321,6 +441,18 @@ impl Named {
         };
         self.aspects.contains(&Aspect::Comments) && Aspect::Code.is_changed_by(change, place.extension())
     }
+}
+
+/// Whether two lines begin alike, as one that was changed does.
+fn is_like(one: &str, other: &str) -> bool {
+    const FEWEST: usize = 6;
+    let (one, other) = (one.trim(), other.trim());
+    let same = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other)
+        .count();
+    same >= FEWEST
 }
 
 /// Whether words, or two of them written as one, are among names.

@@ -393,9 +393,22 @@ pub(super) fn requests_change(text: &str) -> bool {
         // Other languages are read by their verbs, which describe as often as they request.
         Languages::of(&words).may_be_english()
             && !forbids(&words)
+            && !asks_for_opinion(&words)
             && (!sentence.ends_with('?') || words.iter().any(|word| word.folded == "you"))
             && Verbs::of(sentence, &words).asks()
     })
+}
+
+/// "Tell me what you'd improve" asks for no change.
+fn asks_for_opinion(words: &[Word<'_>]) -> bool {
+    let tells = words
+        .windows(2)
+        .any(|pair| pair[0].is_any(&["tell", "let", "show"]) && pair[1].is_any(&["me", "us"]));
+    let would = words.windows(2).any(|pair| {
+        pair[0].is_any(&["what", "how"]) && pair[1].is_any(&["you'd", "youd"])
+            || pair[0].is_any(&["you"]) && pair[1].is_any(&["would"])
+    });
+    tells && would
 }
 
 /// Whether a question proposes a change.

@@ -50,6 +50,8 @@ pub(super) enum Construct {
     Badge,
     /// Style sheets and inline styles.
     OwnStyle,
+    /// Inline styles alone.
+    InlineStyle,
     /// Nothing but another layout of the same code.
     Formatting,
     /// Output for debugging.
@@ -237,13 +239,9 @@ impl Construct {
                 line.contains("img.shields.io") || line.contains("badge") && line.contains("](http")
             }),
             Self::OwnStyle => {
-                written.is_ending(&["css", "scss", "sass", "less", "styl"])
-                    || any(&|line| {
-                        ["style={{", "style=\"", "<style"]
-                            .iter()
-                            .any(|mark| line.contains(mark))
-                    })
+                written.is_ending(&["css", "scss", "sass", "less", "styl"]) || any(&has_inline_style)
             }
+            Self::InlineStyle => any(&has_inline_style),
             Self::Formatting => written.before.as_deref().is_some_and(|before| {
                 !written.is_whole && *before != *written.after && bare(before) == bare(&written.after)
             }),
@@ -420,8 +418,9 @@ fn changes_signature(written: &Written<'_>, names: &[String]) -> bool {
         }
     };
     let kept: HashSet<&str> = written.after.lines().map(head).collect();
+    // Nothing is known of a text that replaces none, but a function that is named was there.
     if before.trim().is_empty() {
-        return written.after.lines().any(|line| is_signature(&line));
+        return !names.is_empty() && written.after.lines().any(|line| is_signature(&line));
     }
     before
         .lines()
@@ -586,6 +585,12 @@ fn is_comment(line: &str, written: &Written<'_>) -> bool {
         || written.is_ending(&["css", "scss", "less"]) && line.contains("/*")
 }
 
+fn has_inline_style(line: &str) -> bool {
+    ["style={{", "style=\"", "<style"]
+        .iter()
+        .any(|mark| line.contains(mark))
+}
+
 fn mocks(line: &str) -> bool {
     let lower = line.to_lowercase();
     ["mock", "sinon.", "jest.fn(", "vi.fn(", "stub("]
@@ -634,7 +639,7 @@ impl WrittenConstraint {
             Construct::Mock => names(&["mock", "mocks"]),
             Construct::Emoji => names(&["emoji", "emojis"]),
             Construct::Badge => names(&["badge", "badges"]),
-            Construct::OwnStyle => names(&["css", "style", "styles"]),
+            Construct::OwnStyle | Construct::InlineStyle => names(&["css", "style", "styles"]),
             Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
             Construct::Formatting => names(&["format", "reformat", "fmt", "formatting"]),
             Construct::Keys => names(&["keys", "key"]),

@@ -74,6 +74,10 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
             (is_state || parts.has_any(&acts)).then(|| ForbiddenCommand::In(environments("prod", true))),
         );
     }
+    // "Nothing is to be run against real hosts"
+    if runs && rule.iter().any(|token| HOSTS.contains(&token.folded.as_str())) {
+        found.extend([ForbiddenCommand::Infrastructure, ForbiddenCommand::Deploy]);
+    }
     if let Some(limit) = on_branch(parts) {
         found.push(limit);
     }
@@ -151,6 +155,21 @@ fn named_alone(
 pub(in crate::constraints) const PROGRAMS: &[&str] = &[
     "ansible", "artisan", "aws", "az", "cargo", "docker", "docker-compose", "flutter", "gcloud", "gh", "git", "gradle", "helm", "kubectl", "mix", "mvn", "npm", "npx", "pnpm", "pip", "poetry",
     "rails", "rake", "terraform", "tofu", "uv", "yarn",
+];
+
+/// Words for machines that others use.
+const HOSTS: &[&str] = &[
+    "host",
+    "hosts",
+    "servers",
+    "machines",
+    "cluster",
+    "clusters",
+    "serveurs",
+    "servidores",
+    "servern",
+    "serwerach",
+    "macchine",
 ];
 
 /// Beginnings of words for a restart.

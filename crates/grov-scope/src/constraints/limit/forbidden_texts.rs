@@ -113,6 +113,13 @@ pub(super) fn written(
             Term::Mock => Construct::Mock,
             Term::Emoji => Construct::Emoji,
             Term::Badge => Construct::Badge,
+            Term::OwnStyle
+                if rule
+                    .iter()
+                    .any(|token| token.is(Term::OwnStyle) && token.phrase.contains("inline")) =>
+            {
+                Construct::InlineStyle
+            }
             Term::OwnStyle => Construct::OwnStyle,
             Term::DebugOutput => Construct::DebugOutput,
             Term::Tests

@@ -40,6 +40,13 @@ pub(in crate::constraints) fn read(text: &str, mut words: Vec<Token>, context: &
         }
         before = clause.clone();
     }
+    // "Standard library only"
+    let folded = fold(text);
+    if STANDARD.iter().any(|phrase| folded.contains(phrase))
+        && !clauses.iter().flatten().any(|token| token.is(Term::Permit))
+    {
+        found.push(Limit::Package(None));
+    }
     // "Update the README; nothing changes in the code" is no reading task.
     let is_code = clauses.iter().flatten().any(|token| token.is(Term::Code));
     if found.contains(&Limit::ReadOnly)
@@ -83,6 +90,14 @@ pub(in crate::constraints) fn read(text: &str, mut words: Vec<Token>, context: &
     }
     found
 }
+
+/// Phrases for what a language brings along, folded.
+#[rustfmt::skip]
+const STANDARD: &[&str] = &[
+    "standard library only", "stdlib only", "only the standard library", "only stdlib", "use the standard library", "only use the standard library", "nur standardbibliothek", "nur die standardbibliothek", "bibliotheque standard uniquement",
+    "uniquement la bibliotheque standard", "solo la biblioteca estandar", "solo biblioteca estandar", "so a biblioteca padrao", "solo la libreria standard", "solo libreria standard", "tylko biblioteka standardowa", "alleen de standaardbibliotheek",
+    "只用标准库", "標準ライブラリのみ", "標準ライブラリだけ",
+];
 
 /// Reads one clause.
 struct ClauseReader<'t> {

@@ -59,8 +59,14 @@ pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) ->
         } else if token.is_place() {
             found.push(Area::Path(token.raw.clone()));
         } else {
+            // "The styles" are files in the plural, and formatting in the singular.
+            let term = if is_styles(token) {
+                Some(Term::Styles)
+            } else {
+                token.term
+            };
             // "The payment tests" are those of one thing.
-            let kinds = token.term.map(kinds_of).unwrap_or_default();
+            let kinds = term.map(kinds_of).unwrap_or_default();
             if !kinds.is_empty() && group.is_empty() {
                 found.extend(kinds.into_iter().map(Area::Kind));
             }
@@ -70,6 +76,9 @@ pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) ->
         }
     }
     found.extend(named(&group, requested));
+    if object.iter().any(|token| token.folded.starts_with("toolchain")) {
+        found.extend(TOOLCHAINS.iter().map(|path| Area::Path((*path).to_owned())));
+    }
     // "The code" alone is all sources; "the code in src/a" is not.
     if found.is_empty() && object.iter().any(|token| token.is(Term::Code)) {
         found.push(Area::Code);
@@ -77,10 +86,27 @@ pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) ->
     found
 }
 
+/// Whether a word for formatting means style sheets.
+pub(super) fn is_styles(token: &Token) -> bool {
+    token.is(Term::Format) && STYLES.contains(&token.folded.as_str())
+}
+
+/// Style sheets, in the plural.
+const STYLES: &[&str] = &[
+    "styles", "estilos", "stili", "stile", "stijlen", "style", "stiluri",
+];
+
+/// Files that select the version of a compiler or interpreter.
+#[rustfmt::skip]
+const TOOLCHAINS: &[&str] = &[
+    "rust-toolchain.toml", "rust-toolchain", ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".tool-versions", ".go-version", ".java-version", "global.json", ".sdkmanrc", "gradle/wrapper/gradle-wrapper.properties",
+];
+
 /// The kinds of files that a word means. A database is described by its schema and changed by migrations.
 fn kinds_of(term: Term) -> Vec<Place> {
     match term {
         Term::Data => vec![Place::Kind(FileKind::Schema), Place::Kind(FileKind::Migration)],
+        Term::Styles => vec![Place::Kind(FileKind::Styles)],
         Term::Schema => vec![Place::Kind(FileKind::Schema), Place::Kind(FileKind::Migration)],
         // "The component" alone names none.
         Term::Component | Term::Production => Vec::new(),

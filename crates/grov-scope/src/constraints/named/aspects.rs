@@ -33,7 +33,7 @@ const WORDS: &[(Aspect, &[&str])] = &[
         "columns", "spalten*", "colonnes", "columnas", "colunas", "kolumn*", "kolommen", "fields", "felder", "champs", "campos",
     ]),
     (Aspect::Routes, &[
-        "route", "routes", "routing", "url", "urls", "permalink*", "slug", "slugs", "pfade", "routen", "ruta", "rutas", "rota", "rotas", "rute", "rutele", "rotte", "trasy", "adresy", "endpoint", "endpoints", "enlaces", "path", "paths",
+        "route", "routes", "routing", "url", "urls", "permalink*", "slug", "slugs", "pfade", "routen", "ruta", "rutas", "rota", "rotas", "rute", "rutele", "rotte", "trasy", "adresy", "endpoint", "endpoints", "enlaces", "path", "paths", "endpunkt*", "eindpunt*", "endpointy", "endpointow",
     ]),
     (Aspect::Format, &[
         "format", "formats", "output", "ausgabe*", "formato", "sortie", "salida", "saida", "uscita", "iesire*", "wyjsci*", "uitvoer", "formatul",
@@ -175,6 +175,13 @@ fn label_of(line: &str, extension: &str) -> Option<String> {
             return Some(rest[..end].to_owned());
         }
     }
+    // "acct_id = Column(Integer)"
+    if let Some((name, _)) = line
+        .split_once('=')
+        .filter(|(_, value)| FIELDS.iter().any(|call| value.contains(call)))
+    {
+        return Some(name.trim().to_owned());
+    }
     if let Some(name) = defined_name(line) {
         return Some(name.to_owned());
     }
@@ -183,6 +190,16 @@ fn label_of(line: &str, extension: &str) -> Option<String> {
         .then(|| setting_of(line).map(str::to_owned))
         .flatten()
 }
+
+/// Calls that declare a column or field.
+const FIELDS: &[&str] = &[
+    "Column(",
+    "Field(",
+    "models.",
+    "relationship(",
+    "db.String",
+    "mapped_column(",
+];
 
 /// Kinds of files whose lines are entries with keys.
 const ENTRIES: &[&str] = &[

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 const MAX_LINES: usize = 600;
 
 /// Extensions of files for people.
-const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
+pub(super) const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
 
 /// The most bytes of a command that are read.
 const MAX_COMMAND: usize = 4 * 1024;
@@ -32,6 +32,8 @@ pub(in crate::constraints) struct Change<'a> {
     pub(super) added: Vec<Cow<'a, str>>,
     /// What a command replaces in files.
     pub(super) replaced: Vec<Substitution>,
+    /// The statements that a command hands to a database.
+    statements: Vec<String>,
     /// The whole texts before and after.
     pub(super) before: Option<&'a str>,
     pub(super) after: &'a str,
@@ -40,6 +42,17 @@ pub(in crate::constraints) struct Change<'a> {
     /// A file is written as a whole.
     pub(super) is_whole: bool,
     words: Words,
+    sides: OnceCell<Vec<Side<'a>>>,
+}
+
+/// A text that is written, and the one that it replaces.
+#[derive(Clone, Debug)]
+pub(super) struct Side<'a> {
+    /// What it replaces; `None` if that is unknown or nothing.
+    pub(super) before: Option<Cow<'a, str>>,
+    pub(super) after: Cow<'a, str>,
+    /// The extension of the file.
+    pub(super) extension: &'a str,
 }
 
 /// The words of the parts of a change.
@@ -82,6 +95,14 @@ impl<'a> Change<'a> {
             }
         } else {
             found.replaced = action.programs().iter().flat_map(in_place).collect();
+            let clients = action
+                .programs()
+                .iter()
+                .filter(|program| CLIENTS.contains(&program.name()));
+            found.statements = clients
+                .flat_map(|program| program.words().map(str::to_owned).chain(program.input.clone()))
+                .filter(|word| word.contains(' '))
+                .collect();
             for one in &found.replaced {
                 let lines = |text: &str| {
                     text.lines()
@@ -95,6 +116,32 @@ impl<'a> Change<'a> {
         found
     }
 
+    /// The texts before and after: of an edit one pair, of a command one for each text that it replaces.
+    pub(super) fn sides(&self) -> &[Side<'a>] {
+        self.sides.get_or_init(|| {
+            let extension = self.places.first().map_or("", |place| place.extension());
+            if self.is_edit {
+                return vec![Side {
+                    before: self.before.map(Cow::Borrowed),
+                    after: Cow::Borrowed(self.after),
+                    extension,
+                }];
+            }
+            let replaced = self.replaced.iter().map(|one| Side {
+                before: Some(Cow::Owned(one.old.clone())),
+                after: Cow::Owned(one.new.clone()),
+                extension,
+            });
+            replaced
+                .chain(self.statements.iter().map(|text| Side {
+                    before: None,
+                    after: Cow::Owned(text.clone()),
+                    extension: "sql",
+                }))
+                .collect()
+        })
+    }
+
     /// Adds places that the action changes besides.
     pub(in crate::constraints) fn add_places<'p: 'a>(
         &mut self,
@@ -104,9 +151,12 @@ impl<'a> Change<'a> {
         self.places.extend(places.filter(|place| place.is_in_project()));
     }
 
-    /// Whether more than comments is written.
-    pub(super) fn has_code(&self, extension: &str) -> bool {
-        !self.is_edit || !code_of(self.after, extension).is_empty() || self.after.trim().is_empty()
+    /// Whether more than comments changes.
+    pub(super) fn changes_code(&self, extension: &str) -> bool {
+        match self.before {
+            Some(before) if self.is_edit => code_of(before, extension) != code_of(self.after, extension),
+            _ => !self.is_edit || !code_of(self.after, extension).is_empty() || self.after.trim().is_empty(),
+        }
     }
 
     /// The words of each line that was not there before.
@@ -200,6 +250,18 @@ pub(super) fn command_words(program: &Program) -> Vec<String> {
     }
     words_of(&text)
 }
+
+/// Clients of databases.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "sqlcmd",
+    "clickhouse-client",
+    "duckdb",
+    "sqlplus",
+];
 
 /// Programs that run their input.
 const INTERPRETERS: &[&str] = &[

@@ -4,9 +4,10 @@ use super::areas;
 use super::aspects::{self, Aspect};
 use super::branches;
 use super::change::words_of;
-use super::concepts;
+use super::kinds::Kind;
 use super::stem::{is_same_word, is_unspaced_text};
 use super::{Named, Rule};
+use super::{amounts, concepts, kinds, platforms};
 use crate::constraints::clause::{Token, clauses};
 use crate::constraints::limit::PROGRAMS;
 use crate::constraints::request::Sentence;
@@ -83,10 +84,40 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
                 Some((rule, _)) => (rule, clause.iter().collect()),
                 None => continue,
             },
-            None => continue,
+            // "At most three times" has no verb.
+            None => {
+                let amounts = amounts::named_by(clause, text);
+                let words: Vec<&str> = clause.iter().flat_map(|token| token.phrase.split(' ')).collect();
+                // "Must compile as C99"
+                let platforms = platforms::named_by(&words);
+                if !amounts.is_empty() || !platforms.is_empty() {
+                    found.push(Named {
+                        rule: Rule::Only,
+                        amounts,
+                        platforms,
+                        ..Named::default()
+                    });
+                }
+                continue;
+            }
         };
         let mut named = Named::of(rule, clause, &object, requested);
         // "En and de are the customer's, nothing changes there"
+        let is_pronoun = object.iter().any(|token| token.is(Term::That));
+        if named.is_empty()
+            && at == 0
+            && is_pronoun
+            && !clause.iter().any(|token| token.is_any(&[Term::Run, Term::Apply]))
+        {
+            let languages = crate::phrases::Languages::of(&crate::words::words(prompt));
+            let antecedent = crate::constraints::clause::tokens(subject_before(prompt, text), languages);
+            let antecedent: Vec<&Token> = antecedent
+                .iter()
+                .take_while(|token| !AUXILIARY.contains(&token.folded.as_str()))
+                .collect();
+            named = Named::of(rule, clause, &antecedent, &[]);
+            named.areas.clear();
+        }
         if named.is_empty() && rule_of(before).is_none() {
             let before: Vec<&Token> = before.iter().collect();
             named = Named::of(rule, clause, &before, requested);
@@ -99,6 +130,27 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
         }
     }
     found
+}
+
+/// Verbs after a subject.
+const AUXILIARY: &[&str] = &[
+    "is", "are", "was", "were", "come", "comes", "has", "have", "ist", "sind", "est", "sont", "es", "son",
+    "sono", "sao",
+];
+
+/// The words of the sentence before a constraint, up to the pause before them.
+fn subject_before<'p>(prompt: &'p str, constraint: &str) -> &'p str {
+    const MOST: usize = 120;
+    let Some(at) = prompt.find(constraint) else {
+        return "";
+    };
+    let before = prompt[..at].trim_end_matches([' ', ',', ';', '-', '–', '—', '(']);
+    let before = &before[before.ceil_char_boundary(before.len().saturating_sub(MOST))..];
+    let start = before
+        .rfind([',', ';', '\n', ':', '!', '?'])
+        .max(before.rfind(". "))
+        .map_or(0, |at| at + 1);
+    before[start..].trim()
 }
 
 /// The most words of a clause that continues a list.
@@ -125,11 +177,21 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
     }
     let keeps = |cue: usize| Some((Rule::Keep, object_of(clause, cue)));
     if let Some(cue) = at(&[Term::HandsOff, Term::Myself]) {
+        // "It is forbidden to use mocks"
+        let adds = clause[cue + 1..]
+            .iter()
+            .any(|token| token.is_any(&[Term::Add, Term::Use, Term::Install]));
+        let changes = clause.iter().any(|token| token.is_any(CHANGING));
+        if adds && !changes && BANNING.iter().any(|stem| clause[cue].phrase.contains(stem)) {
+            return Some((Rule::Add, object_of(clause, cue)));
+        }
         return keeps(cue);
     }
     let changes = at(CHANGING).is_some();
     if let Some(cue) = at(&[Term::Ask]) {
-        return changes.then(|| (Rule::Keep, object_of(clause, cue)));
+        let removes = has(Term::Remove) && !has(Term::Change) && !has(Term::Rename);
+        let rule = if removes { Rule::Stay } else { Rule::Keep };
+        return changes.then(|| (rule, object_of(clause, cue)));
     }
     if let Some(cue) = at(&[Term::Not, Term::Nothing]) {
         if let Some(except) = excepts {
@@ -156,7 +218,11 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
         return Some((Rule::Only, object_of(clause, cue)));
     }
     if let Some(cue) = at(&[Term::Leave, Term::Keep]) {
-        let stays = has(Term::Still) || names_version(clause);
+        // "Cookies must stay secure"
+        let says = clause[cue + 1..].iter().any(|token| token.term.is_none());
+        let stays = has(Term::Still)
+            || names_version(clause)
+            || says && STAYING.contains(&clause[cue].phrase.as_str());
         let rule = if stays { Rule::Keep } else { Rule::Stay };
         return Some((rule, object_of(clause, cue)));
     }
@@ -164,9 +230,34 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
         |token: &Token| token.is(Term::Still) && !matches!(token.folded.as_str(), "be" | "read" | "out");
     match clause.iter().position(is_still) {
         Some(cue) if excepts.is_none() => keeps(cue),
+        // "Nothing else", "no drive-by changes"
+        None if clause.iter().any(|token| token.is(Term::Else) && token.is_phrase) && excepts.is_none() => {
+            Some((Rule::Keep, clause.iter().collect()))
+        }
         _ => excepts.map(|cue| (Rule::Except, object_of(clause, cue))),
     }
 }
+
+/// Beginnings of words that forbid a thing, and no change.
+const BANNING: &[&str] = &[
+    "interdi",
+    "prohibi",
+    "proibi",
+    "vietat",
+    "verboten",
+    "forbidden",
+    "not allowed",
+    "zabroni",
+    "interzis",
+    "toegestaan",
+];
+
+/// Phrases before what something stays: "must stay secure".
+#[rustfmt::skip]
+const STAYING: &[&str] = &[
+    "stays", "stay", "remain", "remains", "has to stay", "have to stay", "must stay", "must remain", "should stay", "should remain", "needs to stay", "need to stay", "bleibt", "bleiben", "reste", "restent", "doit rester", "doivent rester", "queda",
+    "quedan", "sigue", "siguen", "resta", "restano", "fica", "ficam", "continua", "continuam", "zostaje", "zostaja", "blijft", "blijven", "ramane", "raman",
+];
 
 fn names_version(clause: &[Token]) -> bool {
     clause.iter().any(|token| is_number(&token.raw))
@@ -272,7 +363,10 @@ impl Named {
         {
             named.aspects.push(Aspect::Names);
         }
-        let is_property = clause.iter().any(|token| token.is_any(PROPERTIES)) || !named.aspects.is_empty();
+        let is_property = clause
+            .iter()
+            .any(|token| token.is_any(PROPERTIES) && !areas::is_styles(token))
+            || !named.aspects.is_empty();
         let has_action = clause.iter().any(Token::is_action);
         let is_of_files = match rule {
             Rule::Keep | Rule::Except | Rule::Stay => true,
@@ -307,6 +401,44 @@ impl Named {
                 has(&[Term::HandsOff, Term::Leave, Term::Still]),
             );
         }
+        let words: Vec<&str> = object.iter().flat_map(|token| token.phrase.split(' ')).collect();
+        named.kinds = kinds::named_by(&words);
+        // "No function longer than 20 lines", "no JavaScript in the result".
+        if has(&[Term::Line, Term::Most]) {
+            named
+                .kinds
+                .retain(|kind| !matches!(kind, Kind::Class | Kind::Function));
+        }
+        let known: Vec<&str> = requested.iter().map(String::as_str).collect();
+        let asked = kinds::named_by(&known);
+        named
+            .kinds
+            .retain(|kind| kind.is_value() || !asked.contains(kind));
+        if has(&[Term::Public]) {
+            named
+                .kinds
+                .iter_mut()
+                .filter(|kind| **kind == Kind::Macro)
+                .for_each(|kind| *kind = Kind::PublicMacro);
+        }
+        named.platforms = platforms::named_by(&words);
+        named.amounts = amounts::named_by(clause, "");
+        // "The exit codes stay": their values, and neither the output nor the code.
+        if named.kinds.iter().any(|kind| {
+            kind.is_value()
+                && !matches!(
+                    kind,
+                    Kind::Class | Kind::Function | Kind::Test | Kind::Key | Kind::Declaration
+                )
+        }) {
+            named.areas.clear();
+            named
+                .aspects
+                .retain(|aspect| !matches!(aspect, Aspect::Format | Aspect::Names));
+        }
+        let is_stating = |token: &Token| token.is(Term::Leave) && STAYING.contains(&token.phrase.as_str());
+        named.states = rule == Rule::Keep && !has(&[Term::Still]) && clause.iter().any(is_stating);
+        named.pushes = has(&[Term::Push]) && !has(&[Term::Commit, Term::Change, Term::Merge]);
         named.is_existing = has(&[Term::Existing]);
         // "Don't change the names of exported functions"
         if has(&[Term::Public]) && named.aspects.contains(&Aspect::Names) {
@@ -342,6 +474,7 @@ impl Named {
     /// Adds the things that a text of a language without spaces names.
     fn add_unspaced(&mut self, text: &str, requested: &[String]) {
         self.aspects.extend(aspects::named_in(text));
+        self.kinds.extend(kinds::named_in(&fold(text)));
         for concept in concepts::named_in(&fold(text)) {
             if !concept
                 .words
@@ -374,6 +507,9 @@ impl Named {
             && self.hosts.is_empty()
             && self.branches.is_empty()
             && self.areas.is_empty()
+            && self.kinds.is_empty()
+            && self.platforms.is_empty()
+            && self.amounts.is_empty()
             && !self.rest
     }
 }

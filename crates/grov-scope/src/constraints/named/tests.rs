@@ -320,3 +320,126 @@ fn what_stays_is_compared_with_what_an_edit_takes_away() {
         ("no sidebar", &[], &["public/css/sidebar.css"]),
     ]);
 }
+
+#[test]
+fn kinds_of_things_are_found_in_any_language_of_code() {
+    check(&[
+        (
+            "no new classes",
+            &[
+                "a.py: def f(): => class F:",
+                "a.ts: const a = 1 => export class A {",
+            ],
+            &["a.py: x = 'class' => y = 'class'"],
+        ),
+        ("sans récursivité", &[], &["a.py: def f(n): => def f(n, m):"]),
+        (
+            "nessuna chiamata asincrona",
+            &["a.py: def f(): => async def f():"],
+            &["a.py: def f(): => def g():"],
+        ),
+        (
+            "without regular expressions",
+            &[
+                "a.go: \"time\" => \"regexp\"",
+                "a.py: x = y => x = re.sub('a', 'b', y)",
+            ],
+            &["a.py: x = y => x = y.replace('a', 'b')"],
+        ),
+        (
+            "the exit codes stay as they are",
+            &["a.py: sys.exit(2) => sys.exit(1)"],
+            &[
+                "a.py: print('no') => print('no file')",
+                "a.go: os.Exit(2) => os.Exit(2) // usage",
+            ],
+        ),
+        (
+            "die Fehlermeldungen bleiben gleich",
+            &["a.py: raise E('no file') => raise E('the file is missing')"],
+            &["a.py: raise E('no file') => raise F('no file')"],
+        ),
+        (
+            "no raw SQL",
+            &["a.py: O.all() => O.raw('SELECT * FROM o')"],
+            &["a.py: O.all() => O.filter(a=1)"],
+        ),
+        (
+            "the database schema must not change",
+            &["$ psql app -c 'CREATE INDEX i ON a(b)'"],
+            &["$ psql app -c 'SELECT a FROM b'"],
+        ),
+        (
+            "keep the order of the columns",
+            &["a.py: c = ['a', 'b', 'c'] => c = ['b', 'a', 'c']"],
+            &["a.py: c = ['a', 'b', 'c'] => c = ['a', 'b', 'c', 'd']"],
+        ),
+        (
+            "don't delete existing keys",
+            &["a.json: \"a\": 1, => \"b\": 2,"],
+            &["a.json: \"a\": 1, => \"a\": 2,"],
+        ),
+    ]);
+}
+
+#[test]
+fn an_old_version_lacks_what_newer_ones_brought() {
+    check(&[
+        (
+            "it must still run on python 3.8",
+            &[
+                "a.py: x = 1 => match x:",
+                "a.py: def f(a): => def f(a: str) -> int | None:",
+            ],
+            &["a.py: x = 1 => y = x.match()", "b.js: x = 1 => match x:"],
+        ),
+        (
+            "stay on node 18",
+            &["a.mjs: x => import { globSync } from 'node:fs';"],
+            &["a.mjs: x => import { readFileSync } from 'node:fs';"],
+        ),
+        (
+            "must compile as c99",
+            &["a.c: int x; => _Atomic int x;"],
+            &["a.c: int x; => long x;"],
+        ),
+    ]);
+}
+
+#[test]
+fn an_amount_is_compared_by_its_unit() {
+    check(&[
+        (
+            "the TTL must not exceed 60 seconds",
+            &["a.go: const ttl = 30 * time.Second => const ttl = 5 * time.Minute"],
+            &["a.go: const ttl = 30 * time.Second => const ttl = 45 * time.Second"],
+        ),
+        (
+            "como mucho tres veces",
+            &["a.py: post(m) => for i in range(10): post(m)"],
+            &["a.py: post(m) => for i in range(3): post(m)"],
+        ),
+        (
+            "limit it to 1000 rows",
+            &["$ psql a -c 'select * from b limit 5000'"],
+            &["$ psql a -c 'select * from b limit 500'"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_version_is_that_of_the_thing_that_is_named() {
+    check(&[(
+        "don't change the version of redis",
+        &["Chart.yaml: redis: 7.0.1 => redis: 7.2.0"],
+        &["Chart.yaml: postgresql: 13.2.1 => postgresql: 15.5.3"],
+    )]);
+}
+
+#[test]
+fn comments_beside_code_that_must_not_change_are_written() {
+    let prompt = "no changes to the code";
+    let comment = "/** Starts the engine. */\nclass A";
+    assert!(!asks(prompt, &edit("a.php", "class A", comment)));
+    assert!(asks(prompt, &edit("a.php", "return 1;", "return 2;")));
+}

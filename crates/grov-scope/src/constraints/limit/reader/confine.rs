@@ -3,10 +3,13 @@
 use super::ClauseReader;
 use crate::constraints::clause::{Token, clauses, is_certain_path, tokens};
 use crate::constraints::limit::parts::Parts;
+use crate::constraints::limit::parts::has_hump;
 use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
+use crate::constraints::place::path_words;
 use crate::constraints::place::{environment, environments};
 use crate::constraints::vocabulary::Term;
 use crate::file_kind::FileKind;
+use crate::words::fold;
 
 impl ClauseReader<'_> {
     /// "Only …".
@@ -143,7 +146,7 @@ impl ClauseReader<'_> {
 
     /// Only what the prompt names may change.
     pub(super) fn only_named(&self) -> Vec<Limit> {
-        let places: Vec<Place> = self
+        let mut places: Vec<Place> = self
             .context
             .paths
             .iter()
@@ -151,6 +154,18 @@ impl ClauseReader<'_> {
             .map(|path| Place::Path(path.clone()))
             .chain(Parts::of(self.before).places)
             .collect();
+        if places.is_empty() && fold(&self.context.around).contains("readme") {
+            places.push(Place::Path("README*".to_owned()));
+        }
+        // "Touch InvoiceCalculator and its test, nothing beyond that"
+        if places.is_empty() {
+            let types = self.context.identifiers.iter().filter(|name| {
+                name.starts_with(|letter: char| letter.is_ascii_uppercase())
+                    && has_hump(name)
+                    && !name.contains(['(', '.', ':'])
+            });
+            places.extend(types.map(|name| Place::Words(path_words(name))));
+        }
         only(places, true)
     }
 }

@@ -27,6 +27,11 @@ impl ClauseReader<'_> {
             if !places.is_empty() {
                 return only(places, true);
             }
+            // "それ以外のファイルには触らないで": what was named before.
+            let others = self.only_named();
+            if !others.is_empty() && Parts::of(self.clause).places.is_empty() {
+                return others;
+            }
         }
         // "In the parser change nothing"
         let all = Parts::of(rule);
@@ -86,11 +91,15 @@ impl ClauseReader<'_> {
         if nothing && parts.has(Term::Network) && parts.words.len() <= 1 {
             found.push(Limit::Command(ForbiddenCommand::Network));
         }
+        // "Delete nothing"
+        if nothing && parts.has(Term::Remove) && parts.has_only(&[Term::Remove, Term::Until]) {
+            found.push(Limit::Command(ForbiddenCommand::Delete));
+        }
         if found.contains(&Limit::Command(ForbiddenCommand::Format)) {
             found.push(Limit::Written(Construct::Formatting));
         }
         found.extend(written(&parts, rule, &self.clause[cue], is_state, self.context));
-        found.extend(forbids_packages(&parts, nothing).then_some(Limit::Package(None)));
+        found.extend(forbids_packages(&parts, rule, nothing).then_some(Limit::Package(None)));
         if parts.has(Term::File)
             && parts.has_any(&[Term::New, Term::Add])
             && parts.is_empty()
@@ -214,6 +223,11 @@ impl ClauseReader<'_> {
         ]) {
             return Vec::new();
         }
+        // "The handler's interface" is no file.
+        let is_layer = parts.kinds().iter().any(|kind| matches!(kind, Place::Layer(_)));
+        if parts.has(Term::Public) && parts.places.is_empty() && !is_layer {
+            return Vec::new();
+        }
         let is_plain = parts.words.is_empty() && parts.literals.is_empty();
         if !(changes || removes || binds_without_verb || adds || is_plain && !parts.places.is_empty()) {
             return Vec::new();
@@ -272,11 +286,24 @@ impl ClauseReader<'_> {
 }
 
 /// Whether every new package is forbidden.
-fn forbids_packages(parts: &Parts<'_>, nothing: bool) -> bool {
-    let says_new = parts.has_any(&[Term::New, Term::Else]);
+fn forbids_packages(parts: &Parts<'_>, rule: &[Token], nothing: bool) -> bool {
+    let others = |token: &Token| {
+        let first = token.phrase.split(' ').next().unwrap_or_default();
+        token.is(Term::Dependency) && matches!(first, "other" | "another" | "extra" | "new")
+    };
+    let is_foreign = |token: &Token| {
+        token.is(Term::Dependency)
+            && matches!(
+                token.phrase.as_str(),
+                "third party" | "third-party" | "3rd party" | "frameworks" | "framework"
+            )
+    };
+    let says_new = parts.has_any(&[Term::New, Term::Else]) || rule.iter().any(others);
     let names_one = parts.literals.iter().any(|name| is_name(name));
     // "Another npm package" names the manager alone.
-    let is_unnamed = parts.words.iter().all(|word| PROGRAMS.contains(word));
+    let is_unnamed = parts.words.iter().all(|word| PROGRAMS.contains(word))
+        // "Any third-party date library", "CSS frameworks"
+        || parts.words.len() <= 1 && (parts.has(Term::All) || rule.iter().any(is_foreign));
     let is_about_packages = parts.has(Term::Dependency)
         && !parts.has_any(&[Term::Aspect, Term::Remove, Term::Rename])
         && parts.places.is_empty()

@@ -1,0 +1,254 @@
+//! Kinds of things in code that constraints name: classes, recursion, exit codes, visible texts.
+//!
+//! A kind has words by which people name it, and reads *facts* from lines of code: the name of a class, the code of an exit, a
+//! mark such as `async`. What an edit does to a kind is the difference of the facts before and after it, in any language.
+
+use super::Rule;
+use super::change::Change;
+use super::facts::{Facts, facts_of};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A kind of thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Class,
+    Function,
+    Async,
+    Thread,
+    Recursion,
+    Regex,
+    Sql,
+    Orm,
+    Retry,
+    Skip,
+    Sleep,
+    Script,
+    External,
+    Exit,
+    Status,
+    Macro,
+    Default,
+    Text,
+    Heading,
+    ErrorText,
+    LogText,
+    LogLevel,
+    Visibility,
+    Global,
+    CatchAll,
+    Color,
+    Environment,
+    Http,
+    Loop,
+    Ternary,
+    Nightly,
+    Mock,
+    Test,
+    Declaration,
+    Key,
+    Column,
+    Index,
+    Import,
+    Todo,
+    Order,
+    Schema,
+    ThirdParty,
+    /// Macros that other files see.
+    PublicMacro,
+    /// Values that come from the environment.
+    Hardcoded,
+}
+
+/// The kinds by their names in `kinds.txt`.
+#[rustfmt::skip]
+const NAMES: &[(&str, Kind)] = &[
+    ("class", Kind::Class), ("function", Kind::Function), ("async", Kind::Async), ("thread", Kind::Thread), ("recursion", Kind::Recursion), ("regex", Kind::Regex),
+    ("sql", Kind::Sql), ("orm", Kind::Orm), ("retry", Kind::Retry), ("skip", Kind::Skip), ("sleep", Kind::Sleep), ("script", Kind::Script), ("external", Kind::External),
+    ("exit", Kind::Exit), ("status", Kind::Status), ("macro", Kind::Macro), ("default", Kind::Default), ("text", Kind::Text), ("heading", Kind::Heading),
+    ("errortext", Kind::ErrorText), ("logtext", Kind::LogText), ("loglevel", Kind::LogLevel), ("visibility", Kind::Visibility), ("global", Kind::Global),
+    ("catchall", Kind::CatchAll), ("color", Kind::Color), ("environment", Kind::Environment), ("http", Kind::Http), ("loop", Kind::Loop), ("ternary", Kind::Ternary),
+    ("nightly", Kind::Nightly), ("mock", Kind::Mock), ("test", Kind::Test), ("declaration", Kind::Declaration), ("key", Kind::Key), ("column", Kind::Column),
+    ("index", Kind::Index), ("import", Kind::Import), ("todo", Kind::Todo), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded),
+];
+
+/// What must not happen to a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forbidden {
+    /// One is added.
+    Addition,
+    /// One is removed.
+    Removal,
+    /// One is changed, which removes the one before.
+    Change,
+}
+
+/// Words for kinds, each as its parts.
+static WORDS: LazyLock<Vec<(Vec<&'static str>, Kind)>> = LazyLock::new(|| {
+    let rows = include_str!("kinds.txt").lines();
+    let rows = rows
+        .filter(|row| !row.starts_with('#'))
+        .filter_map(|row| row.split_once(" : "));
+    let mut found = Vec::new();
+    for (name, words) in rows {
+        let Some((_, kind)) = NAMES.iter().find(|(known, _)| *known == name.trim()) else {
+            continue;
+        };
+        found.extend(
+            words
+                .split_whitespace()
+                .map(|word| (word.split('_').collect(), *kind)),
+        );
+    }
+    found
+});
+
+/// The kinds that folded words name.
+pub(super) fn named_by(words: &[&str]) -> Vec<Kind> {
+    let is_same = |part: &str, word: &str| match part.strip_suffix('*') {
+        Some(stem) => word.starts_with(stem),
+        None => part == word,
+    };
+    let mut found: Vec<Kind> = Vec::new();
+    for at in 0..words.len() {
+        for (parts, kind) in WORDS.iter() {
+            let is_named = parts.len() <= words.len() - at
+                && parts
+                    .iter()
+                    .zip(&words[at..])
+                    .all(|(part, word)| is_same(part, word));
+            if is_named && !found.contains(kind) {
+                found.push(*kind);
+            }
+        }
+    }
+    prefer_narrow(&mut found);
+    found
+}
+
+/// The kinds that a folded text without spaces names.
+pub(super) fn named_in(text: &str) -> Vec<Kind> {
+    let mut found: Vec<Kind> = Vec::new();
+    for (parts, kind) in WORDS.iter() {
+        let is_named = matches!(parts.as_slice(), [part] if !part.is_ascii() && text.contains(part));
+        if is_named && !found.contains(kind) {
+            found.push(*kind);
+        }
+    }
+    prefer_narrow(&mut found);
+    found
+}
+
+/// "Error messages of the tests" is about the messages: of several kinds, those that hold the others' words give way.
+fn prefer_narrow(found: &mut Vec<Kind>) {
+    const WIDE: &[Kind] = &[
+        Kind::Text,
+        Kind::Function,
+        Kind::Class,
+        Kind::Test,
+        Kind::Key,
+        Kind::Default,
+    ];
+    if found.iter().any(|kind| !WIDE.contains(kind)) {
+        found.retain(|kind| !WIDE.contains(kind));
+    }
+}
+
+impl Kind {
+    /// Whether it is a construct that is there or not, and no value that can change.
+    fn is_construct(self) -> bool {
+        !matches!(
+            self,
+            Self::Class
+                | Self::Function
+                | Self::Exit
+                | Self::Status
+                | Self::Default
+                | Self::Text
+                | Self::Heading
+                | Self::ErrorText
+                | Self::LogText
+                | Self::LogLevel
+                | Self::Test
+                | Self::Declaration
+                | Self::Key
+                | Self::Order
+        )
+    }
+
+    /// What a rule forbids of this kind; `None` if the kind cannot be meant by it.
+    fn forbidden_by(self, rule: Rule, bans: bool) -> Option<Forbidden> {
+        let adds = bans || rule == Rule::Add;
+        Some(match (self, rule) {
+            // "Don't retry" and "no retries" forbid the same.
+            (Self::Class | Self::Function, _) if adds => Forbidden::Addition,
+            (Self::Class | Self::Function | Self::Test | Self::Key, Rule::Stay) => Forbidden::Removal,
+            (Self::Class | Self::Function | Self::Test | Self::Key, _) => return None,
+            (Self::Hardcoded, _) => Forbidden::Removal,
+            (Self::Skip | Self::Visibility, Rule::Keep | Rule::Any | Rule::Add) => Forbidden::Addition,
+            // "Standard library only"
+            (Self::ThirdParty, _) => Forbidden::Addition,
+            (_, Rule::Only | Rule::Except) => return None,
+            (kind, _) if kind.is_construct() && adds => Forbidden::Addition,
+            (kind, Rule::Any) if kind.is_construct() => Forbidden::Addition,
+            (Self::Column | Self::Index | Self::Schema, Rule::Keep | Rule::Any | Rule::Add) => {
+                Forbidden::Addition
+            }
+            (kind, _) if kind.is_construct() => return None,
+            (_, Rule::Keep | Rule::Any | Rule::Stay) if !adds => Forbidden::Change,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is a value that stays as it is, and its name no part of a project.
+    pub(super) fn is_value(self) -> bool {
+        !self.is_construct()
+    }
+
+    /// Whether a change does to this kind what the rule forbids.
+    pub(super) fn is_broken_by(self, change: &Change<'_>, rule: Rule, bans: bool) -> bool {
+        let Some(forbidden) = self.forbidden_by(rule, bans) else {
+            return false;
+        };
+        change.sides().iter().any(|side| {
+            let before = side
+                .before
+                .as_deref()
+                .map(|text| facts_of(self, text, side.extension));
+            let after = facts_of(self, &side.after, side.extension);
+            match (forbidden, before) {
+                (Forbidden::Addition, before) => exceeds(&after, &before.unwrap_or_default()),
+                (_, Some(before)) if self == Self::Order => is_reordered(&before, &after),
+                (_, Some(before)) => exceeds(&before, &after),
+                (_, None) => false,
+            }
+        })
+    }
+}
+
+/// Whether the same things stand in another order, or a sort expression is another one.
+fn is_reordered(before: &Facts, after: &Facts) -> bool {
+    before
+        .iter()
+        .filter(|fact| !after.contains(fact))
+        .any(|fact| match fact.split_once(" < ") {
+            Some((_, words)) => after
+                .iter()
+                .any(|other| other.split_once(" < ").is_some_and(|(_, same)| same == words)),
+            None => true,
+        })
+}
+
+/// Whether some fact is more often in one list than in the other.
+fn exceeds(one: &Facts, other: &Facts) -> bool {
+    let mut counts: HashMap<&str, i64> = HashMap::new();
+    for fact in one {
+        *counts.entry(fact.as_str()).or_default() += 1;
+    }
+    for fact in other {
+        if let Some(count) = counts.get_mut(fact.as_str()) {
+            *count -= 1;
+        }
+    }
+    counts.values().any(|count| *count > 0)
+}
