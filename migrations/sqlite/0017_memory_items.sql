@@ -15,7 +15,8 @@ CREATE TABLE memory_items (
     expires_at     INTEGER,
     created_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
-    decided_by     TEXT
+    decided_by     TEXT,
+    reason         TEXT
 ) STRICT;
 CREATE INDEX memory_items_by_project ON memory_items (project_path, status);
 CREATE INDEX memory_items_by_remote ON memory_items (project_remote, status) WHERE project_remote <> '';

@@ -3,10 +3,13 @@
 mod access;
 mod bad_input;
 mod flow;
+mod killed;
 mod model;
+mod on_postgres;
 mod once;
 mod operation;
 mod stream;
+mod workload;
 
 use anyhow::{Result, ensure};
 use grov_tests::{Agent, AgentBuilder};

@@ -4,7 +4,7 @@ use crate::output;
 use crate::setup::{Setup, short_runtime};
 use crate::stop::Stop;
 use anyhow::{Context, anyhow};
-use grov_agent::AgentStore;
+use grov_agent::{AgentStore, AgentStoreError};
 use grov_agent_store::AgentDatabase;
 use grov_runtime::DatabaseUrl;
 use std::path::Path;
@@ -38,8 +38,18 @@ pub(crate) fn restore(setup: &Setup, file: &Path) -> Result<ExitCode, Stop> {
             .await
             .with_context(|| format!("{} was not restored; nothing was changed", file.display()))
             .map_err(|error| {
-                Stop::fault(error)
-                    .with_hint("stop grov-agentd first; the file has to be one that `backup` made")
+                let hint = match error.downcast_ref::<AgentStoreError>() {
+                    Some(AgentStoreError::NotFound(_)) => {
+                        "give the path of a file that `grov-agentd backup` made"
+                    }
+                    Some(AgentStoreError::Conflict(_)) => "stop grov-agentd, then restore",
+                    Some(AgentStoreError::NewerSchema { .. }) => "restore it with the version that made it",
+                    Some(AgentStoreError::NotWritable(_)) => {
+                        "check the permissions of the home and the free space"
+                    }
+                    _ => "the file has to be one that `grov-agentd backup` made",
+                };
+                Stop::fault(error).with_hint(hint)
             })?;
         output::message(&format!("{} is restored from {}", path.display(), file.display()));
         Ok(ExitCode::SUCCESS)

@@ -56,11 +56,26 @@ pub(crate) fn run(setup: &Setup, json: bool) -> Result<ExitCode, Stop> {
             checks
         }));
     }
+    show(&checks, json)
+}
+
+/// Reports settings with which nothing can be checked.
+pub(crate) fn unusable_settings(stop: Stop, json: bool) -> Result<ExitCode, Stop> {
+    let hint = stop
+        .hint
+        .unwrap_or_else(|| "check the environment and config.toml of the home".to_owned());
+    show(
+        &[Check::failed("settings", format!("{:#}", stop.error), hint)],
+        json,
+    )
+}
+
+fn show(checks: &[Check], json: bool) -> Result<ExitCode, Stop> {
     let is_ok = checks.iter().all(|check| check.ok);
     if json {
         output::print(&json!({"ok": is_ok, "checks": checks}).to_string())?;
     } else {
-        for check in &checks {
+        for check in checks {
             let mark = if check.ok { "ok  " } else { "FAIL" };
             output::print(&format!(
                 "{mark}  {:<12} {}",
@@ -124,11 +139,8 @@ async fn database(setup: &Setup) -> Vec<Check> {
         Ok(database) => database,
         Err(stop) => {
             let detail = format!("{:#}", stop.error);
-            return vec![Check::failed(
-                name,
-                detail,
-                "check DATABASE_URL (agent.database_url)",
-            )];
+            let hint = setup.database_hint(&stop.error);
+            return vec![Check::failed(name, detail, hint)];
         }
     };
     let health = database.health().await;

@@ -50,7 +50,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
-    let setup = Setup::load(arguments)?;
+    let setup = match (Setup::load(arguments), &arguments.command) {
+        (Err(stop), Some(Command::Doctor { json })) => return doctor::unusable_settings(stop, *json),
+        (loaded, _) => loaded?,
+    };
     match &arguments.command {
         None => serve::run(&setup, arguments.insecure),
         Some(Command::Key { command }) => keys::run(&setup, command),

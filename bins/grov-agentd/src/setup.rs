@@ -3,9 +3,10 @@
 use crate::arguments::Arguments;
 use crate::providers::Providers;
 use crate::stop::Stop;
+use grov_agent::AgentStoreError;
 use grov_agent_store::{AgentDatabase, DatabaseOptions};
 use grov_runtime::logging::{self, LogError};
-use grov_runtime::{AgentSettings, Environment, Home, Inputs, LogSettings, Settings};
+use grov_runtime::{AgentSettings, DatabaseUrl, Environment, Home, Inputs, LogSettings, Settings};
 use std::net::SocketAddr;
 use tokio::runtime::Runtime;
 
@@ -88,10 +89,25 @@ impl Setup {
             .await
             .map_err(|error| {
                 let what = format!("the database {} cannot be opened", self.agent.database);
-                Stop::fault(anyhow::Error::new(error).context(what)).with_hint(
-                    "check DATABASE_URL (agent.database_url); `grov-agentd doctor` checks the rest",
-                )
+                let error = anyhow::Error::new(error).context(what);
+                let hint = self.database_hint(&error);
+                Stop::fault(error).with_hint(hint)
             })
+    }
+
+    /// What to do about a database that cannot be opened.
+    pub(crate) fn database_hint(&self, error: &anyhow::Error) -> &'static str {
+        let cause = error.root_cause().downcast_ref::<AgentStoreError>();
+        match (&self.agent.database, cause) {
+            (DatabaseUrl::Postgres(_), Some(AgentStoreError::Unavailable(_))) => {
+                "check that the PostgreSQL server runs, and that DATABASE_URL (agent.database_url) names its host and port"
+            }
+            (DatabaseUrl::Sqlite(_), Some(AgentStoreError::Unavailable(_))) => {
+                "another process holds the file; wait for it or end it, and start again"
+            }
+            (_, Some(AgentStoreError::NewerSchema { .. })) => "install the newer version of grov-agentd",
+            _ => "check DATABASE_URL (agent.database_url)",
+        }
     }
 }
 

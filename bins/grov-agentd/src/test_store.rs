@@ -69,5 +69,6 @@ fn item(project: ProjectId, content: &str) -> Redacted<MemoryItem> {
         created_at: now,
         updated_at: now,
         decided_by: None,
+        reason: None,
     })
 }

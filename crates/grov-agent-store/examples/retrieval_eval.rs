@@ -181,6 +181,7 @@ fn item(project: ProjectId, record: String, content: String) -> MemoryItem {
         contradicts: Vec::new(),
         supersedes: None,
         superseded_by: None,
+        reason: None,
         expires_at: None,
         created_at: now,
         updated_at: now,

@@ -28,7 +28,13 @@ impl AgentDatabase {
             ));
         }
         // Before SQLite writes to it, so that nobody else can read it meanwhile.
-        let file = create_new(to).map_err(|error| not_writable(to, &error))?;
+        let file = create_new(to).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => AgentStoreError::Conflict(format!(
+                "{} exists already and is not overwritten; give the name of a new file",
+                to.display()
+            )),
+            _ => not_writable(to, &error),
+        })?;
         let copied = self.copy_to(to).await;
         let synced = copied.and_then(|()| file.sync_all().map_err(|error| not_writable(to, &error)));
         if synced.is_err() {
@@ -83,7 +89,7 @@ async fn verify(path: &Path) -> Result<(), AgentStoreError> {
     let refused =
         |why: String| AgentStoreError::Other(format!("{}: {why}; nothing was changed", path.display()));
     if !path.is_file() {
-        return Err(refused("there is no such file".to_owned()));
+        return Err(AgentStoreError::NotFound("file"));
     }
     let mut connection = sqlite_options(path, "ro")?
         .connect()

@@ -79,7 +79,7 @@ macro_rules! contract_tests {
             concurrent_turns_of_a_thread_do_not_mix
             a_turn_needs_its_thread_in_its_project
             history_starts_behind_the_summary
-            a_deleted_thread_takes_its_messages_and_calls_along
+            a_deleted_thread_takes_its_messages_along_and_leaves_its_calls
             nul_characters_are_replaced
             a_call_is_reported_step_by_step
             the_same_report_changes_nothing

@@ -139,11 +139,9 @@ async fn store(
         return Ok(unchanged);
     }
     let id = match &before {
-        Some(before) => {
-            update(work, before.id, new).await?;
-            before.id
-        }
-        None => insert(work, new).await?,
+        // On PostgreSQL it may be deleted at this moment; then the upload is a new document.
+        Some(before) if update(work, before.id, new).await? => before.id,
+        _ => insert(work, new).await?,
     };
     let changes = Changes::between(&chunk_changes::stored(work, id).await?, &new.chunks)?;
     let kept = changes.kept();
@@ -183,23 +181,25 @@ async fn insert(work: &mut Work, new: &NewDocument) -> Result<DocumentId, AgentS
     Ok(id)
 }
 
-async fn update(work: &mut Work, id: DocumentId, new: &NewDocument) -> Result<(), AgentStoreError> {
+/// Returns whether the document is still there.
+async fn update(work: &mut Work, id: DocumentId, new: &NewDocument) -> Result<bool, AgentStoreError> {
     const UPDATE: &str = "UPDATE documents SET category = $2, content_type = $3, version = version + 1, chunks = $4, \
          bytes = $5, sha256 = $6, updated_at = $7 WHERE id = $1";
-    work.run(
-        UPDATE,
-        args![
-            id,
-            new.category.as_str(),
-            &new.content_type,
-            count(new),
-            new.bytes,
-            &new.sha256,
-            new.now
-        ],
-    )
-    .await
-    .map(drop)
+    let updated = work
+        .run(
+            UPDATE,
+            args![
+                id,
+                new.category.as_str(),
+                &new.content_type,
+                count(new),
+                new.bytes,
+                &new.sha256,
+                new.now
+            ],
+        )
+        .await?;
+    Ok(updated > 0)
 }
 
 fn count(new: &NewDocument) -> u64 {

@@ -2,6 +2,7 @@
 
 use grov_agent::AgentStoreError;
 use sqlx::error::{DatabaseError, ErrorKind};
+use std::io::ErrorKind as ErrorKindIo;
 
 /// Primary result codes of SQLite (the low byte of an extended code), from <https://sqlite.org/rescode.html>.
 mod sqlite {
@@ -27,6 +28,11 @@ pub(crate) fn failed(error: sqlx::Error) -> AgentStoreError {
         ),
         sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
             AgentStoreError::Unavailable(format!("{error}; the service is stopping"))
+        }
+        sqlx::Error::Io(io)
+            if matches!(io.kind(), ErrorKindIo::ConnectionRefused | ErrorKindIo::NotFound) =>
+        {
+            AgentStoreError::Unavailable(format!("no server accepts connections there: {io}"))
         }
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => {
             AgentStoreError::Unavailable(format!("the connection was lost: {error}"))

@@ -23,8 +23,8 @@ pub(crate) fn in_force(time: u32) -> String {
 /// Inserts an item with its words. One that is accepted at once supersedes the item that it names.
 pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
     const INSERT: &str = "INSERT INTO memory_items (id, project_id, type, status, content, supersedes, superseded_by, \
-         expires_at, created_at, updated_at, decided_by, evidence, contradicts) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+         expires_at, created_at, updated_at, decided_by, reason, evidence, contradicts) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     let values = [
         args![
             item.id,
@@ -37,7 +37,8 @@ pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), Age
             item.expires_at,
             item.created_at,
             item.updated_at,
-            item.decided_by.as_deref()
+            item.decided_by.as_deref(),
+            item.reason.as_deref()
         ],
         vec![Arg::json(&item.evidence)?, Arg::json(&item.contradicts)?],
     ];
@@ -127,7 +128,7 @@ pub(crate) async fn decide_calls(
     decided_by: &str,
     now: OffsetDateTime,
 ) -> Result<(), AgentStoreError> {
-    let is_rejected = matches!(change, MemoryChange::Reject);
+    let is_rejected = matches!(change, MemoryChange::Reject { .. });
     let report = ToolReport {
         status: if is_rejected {
             ToolCallStatus::Rejected
@@ -135,7 +136,10 @@ pub(crate) async fn decide_calls(
             ToolCallStatus::Approved
         },
         result: None,
-        error: None,
+        error: match change {
+            MemoryChange::Reject { reason } => reason.clone(),
+            _ => None,
+        },
         decided_by: Some(decided_by.to_owned()),
     };
     for mut call in tool_call_rows::lock_waiting(work, item).await? {
@@ -218,7 +222,7 @@ async fn must_be_in_force(
 
 async fn update(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
     const UPDATE: &str = "UPDATE memory_items SET status = $2, content = $3, superseded_by = $4, expires_at = $5, \
-         updated_at = $6, decided_by = $7 WHERE id = $1";
+         updated_at = $6, decided_by = $7, reason = $8 WHERE id = $1";
     work.run(
         UPDATE,
         args![
@@ -228,7 +232,8 @@ async fn update(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreErro
             item.superseded_by,
             item.expires_at,
             item.updated_at,
-            item.decided_by.as_deref()
+            item.decided_by.as_deref(),
+            item.reason.as_deref()
         ],
     )
     .await
@@ -250,5 +255,6 @@ pub(crate) fn item(row: &AnyRow) -> Result<MemoryItem, AgentStoreError> {
         created_at: row.get_as("created_at")?,
         updated_at: row.get_as("updated_at")?,
         decided_by: row.get_as("decided_by")?,
+        reason: row.get_as("reason")?,
     })
 }

@@ -6,8 +6,14 @@ use grov_agent::AgentStoreError;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Transaction};
 
 /// Migration N is at index N - 1.
-const SQLITE: &[&str] = &[include_str!("../../../migrations/agent/sqlite/0001_agent.sql")];
-const POSTGRES: &[&str] = &[include_str!("../../../migrations/postgres/0001_agent.sql")];
+const SQLITE: &[&str] = &[
+    include_str!("../../../migrations/agent/sqlite/0001_agent.sql"),
+    include_str!("../../../migrations/agent/sqlite/0002_records.sql"),
+];
+const POSTGRES: &[&str] = &[
+    include_str!("../../../migrations/postgres/0001_agent.sql"),
+    include_str!("../../../migrations/postgres/0002_records.sql"),
+];
 
 /// The newest known schema, the same number on both databases.
 pub(crate) const KNOWN: i64 = SQLITE.len() as i64;

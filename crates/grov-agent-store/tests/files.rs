@@ -106,7 +106,7 @@ async fn a_copy_that_is_made_during_writes_is_whole_and_restores() {
     copied.unwrap();
     assert_eq!(mode(&copy), 0o600);
     let again = database.backup(&copy).await;
-    assert!(matches!(again, Err(AgentStoreError::NotWritable(_))), "{again:?}");
+    assert!(matches!(again, Err(AgentStoreError::Conflict(_))), "{again:?}");
 
     let refused = AgentDatabase::restore(&copy, &path).await;
     assert!(

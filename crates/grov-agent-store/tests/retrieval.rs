@@ -68,6 +68,7 @@ async fn filled(directory: &tempfile::TempDir) -> (Arc<AgentDatabase>, ProjectId
             contradicts: Vec::new(),
             supersedes: None,
             superseded_by: None,
+            reason: None,
             expires_at: None,
             created_at: now,
             updated_at: now,

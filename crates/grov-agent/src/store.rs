@@ -220,7 +220,7 @@ pub trait ThreadStore: Send + Sync {
     ) -> Result<(Option<ThreadSummary>, Vec<Message>), AgentStoreError>;
     /// Returns the tools of the newest turn of a thread.
     async fn thread_tools(&self, thread: ThreadId) -> Result<Vec<Tool>, AgentStoreError>;
-    /// Deletes a thread with its messages and calls. Returns whether it existed.
+    /// Deletes a thread with its messages. Its calls stay as records. Returns whether it existed.
     async fn delete_thread(&self, id: ThreadId) -> Result<bool, AgentStoreError>;
     /// Returns which of these messages exist in the project.
     async fn existing_messages(

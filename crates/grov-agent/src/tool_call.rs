@@ -202,10 +202,12 @@ impl ToolCall {
         match (self.name.as_str(), status, is_approved) {
             (PROPOSE_UPDATE, Some(_), false) => None,
             (PROPOSE_UPDATE, Some("done"), true) => Some(MemoryChange::Done),
-            (PROPOSE_UPDATE, Some("blocked"), true) => Some(MemoryChange::Block),
+            (PROPOSE_UPDATE, Some("blocked"), true) => Some(MemoryChange::Block { reason: None }),
             (PROPOSE_UPDATE, Some(_), true) => Some(MemoryChange::Resume),
             (_, _, true) => Some(MemoryChange::Approve { content: None }),
-            (_, _, false) => Some(MemoryChange::Reject),
+            (_, _, false) => Some(MemoryChange::Reject {
+                reason: self.error.clone(),
+            }),
         }
     }
 

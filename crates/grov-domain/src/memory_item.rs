@@ -149,6 +149,9 @@ pub struct MemoryItem {
     /// Who decided about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
+    /// Why it is blocked or was rejected, in the words of who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl FreeText for MemoryItem {
@@ -167,6 +170,7 @@ impl FreeText for MemoryItem {
             created_at: _,
             updated_at: _,
             decided_by,
+            reason,
         } = self;
         visit(content);
         for Evidence { kind: _, id, quote } in evidence {
@@ -174,6 +178,7 @@ impl FreeText for MemoryItem {
             visit(quote);
         }
         decided_by.each_text(visit);
+        reason.each_text(visit);
     }
 }
 
@@ -193,11 +198,17 @@ pub enum MemoryChange {
         content: Option<String>,
     },
     /// Rejects a proposal.
-    Reject,
+    Reject {
+        /// Why.
+        reason: Option<String>,
+    },
     /// Marks a commitment as done.
     Done,
     /// Marks a commitment as blocked.
-    Block,
+    Block {
+        /// By what.
+        reason: Option<String>,
+    },
     /// Takes a blocked commitment up again.
     Resume,
     /// Names the item that replaces it.
@@ -212,7 +223,8 @@ impl FreeText for MemoryChange {
                 expires_at: _,
             }
             | Self::Approve { content } => content.each_text(visit),
-            Self::Reject | Self::Done | Self::Block | Self::Resume | Self::SupersededBy(_) => {}
+            Self::Reject { reason } | Self::Block { reason } => reason.each_text(visit),
+            Self::Done | Self::Resume | Self::SupersededBy(_) => {}
         }
     }
 }
@@ -288,9 +300,10 @@ impl MemoryItem {
                 }
                 self.decide(MemoryStatus::Accepted, decided_by);
             }
-            MemoryChange::Reject => {
+            MemoryChange::Reject { reason } => {
                 self.must_be(&[MemoryStatus::Proposed], "proposed")?;
                 self.decide(MemoryStatus::Rejected, decided_by);
+                self.reason.clone_from(reason);
             }
             MemoryChange::Done => {
                 self.must_be(
@@ -303,12 +316,13 @@ impl MemoryItem {
                 )?;
                 self.decide(MemoryStatus::Done, decided_by);
             }
-            MemoryChange::Block => {
+            MemoryChange::Block { reason } => {
                 self.must_be(
                     &[MemoryStatus::Accepted, MemoryStatus::Active],
                     "accepted or active",
                 )?;
                 self.decide(MemoryStatus::Blocked, decided_by);
+                self.reason.clone_from(reason);
             }
             MemoryChange::Resume => {
                 self.must_be(&[MemoryStatus::Blocked], "blocked")?;
@@ -386,5 +400,7 @@ impl MemoryItem {
     fn decide(&mut self, status: MemoryStatus, decided_by: &str) {
         self.status = status;
         self.decided_by = Some(decided_by.to_owned());
+        // It belongs to the decision before.
+        self.reason = None;
     }
 }

@@ -185,3 +185,52 @@ fn a_backup_is_restored_and_doctor_checks() -> Result<()> {
     assert_eq!(text(&documents["items"][0]["title"]), "Plan");
     Ok(())
 }
+
+#[test]
+fn hints_say_what_to_do() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    Agent::on(&home).start()?.stop()?;
+    let existing = folder.path().join("copy.db");
+    std::fs::write(&existing, "mine")?;
+    let existing = existing.display().to_string();
+    let missing = folder.path().join("missing.db").display().to_string();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let database = format!("postgresql://u:hunter2@{closed}/x");
+    for (agent, command, code, words) in [
+        (
+            Agent::on(&home),
+            vec!["backup", &existing],
+            2,
+            "exists already and is not overwritten",
+        ),
+        (
+            Agent::on(&home),
+            vec!["restore", &missing],
+            2,
+            "a file that `grov-agentd backup` made",
+        ),
+        (
+            Agent::on(&home).env("DATABASE_URL", &database),
+            vec!["key", "list"],
+            2,
+            "check that the PostgreSQL server runs",
+        ),
+        (
+            Agent::on(&home).env("CHAT_PROVIDER", "anthropic"),
+            vec!["doctor"],
+            1,
+            "FAIL  settings",
+        ),
+    ] {
+        let ended = agent.run(&command)?;
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code(), Some(code), "{command:?}: {said}");
+        assert!(said.contains(words), "{command:?}: {said}");
+        assert!(
+            !said.contains("check that the directory exists") && !said.contains("hunter2"),
+            "{said}"
+        );
+    }
+    Ok(())
+}

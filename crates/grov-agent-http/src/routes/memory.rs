@@ -7,6 +7,7 @@ pub(crate) use legacy::{add_lesson, add_preference, lessons, preferences};
 pub(crate) use propose::{propose, supersede};
 
 use super::search::names;
+use super::tool_calls::MAX_REASON;
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Listing, PageParameters, Parameters};
 use crate::gate::AlreadyStored;
@@ -54,6 +55,13 @@ pub(crate) struct ItemChange {
 pub(crate) struct Approval {
     /// The words to accept instead of the proposed ones.
     content: Option<String>,
+}
+
+/// A decision.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ItemDecision {
+    /// Why. It is kept as the item's `reason`.
+    reason: Option<String>,
 }
 
 /// What the agent has to know in every chat, whatever is asked.
@@ -227,21 +235,58 @@ macro_rules! plain_change {
     };
 }
 
-plain_change! {
+/// Declares a handler that makes one change with a reason.
+macro_rules! change_with_reason {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $change:ident) => {
+        $(#[$doc])*
+        #[utoipa::path(
+            post, path = $path, tag = "memory",
+            params(("project" = ProjectId, Path), ("item" = MemoryItemId, Path)), request_body = ItemDecision,
+            responses(
+                (status = 200, body = MemoryItem), (status = 403, body = ProblemBody),
+                (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
+                (status = 422, body = ProblemBody)
+            )
+        )]
+        pub(crate) async fn $name(
+            State(service): State<Service>,
+            caller: Caller,
+            Ids(ids): Ids<(ProjectId, MemoryItemId)>,
+            once: Option<Extension<Once>>,
+            Json(body): Json<ItemDecision>,
+        ) -> Result<Changed, Problem> {
+            let change = MemoryChange::$change {
+                reason: reason(body.reason)?,
+            };
+            changed(&service, &caller, ids, change, once).await
+        }
+    };
+}
+
+change_with_reason! {
     /// Rejects a proposal. Needs the role approver.
-    reject, "/projects/{project}/memory/{item}/reject", MemoryChange::Reject
+    reject, "/projects/{project}/memory/{item}/reject", Reject
 }
 plain_change! {
     /// Marks an item as done, such as an open loop. Needs the role approver.
     done, "/projects/{project}/memory/{item}/done", MemoryChange::Done
 }
-plain_change! {
+change_with_reason! {
     /// Marks an item as blocked by something else. Needs the role approver.
-    block, "/projects/{project}/memory/{item}/block", MemoryChange::Block
+    block, "/projects/{project}/memory/{item}/block", Block
 }
 plain_change! {
     /// Takes a blocked item up again. Needs the role approver.
     resume, "/projects/{project}/memory/{item}/resume", MemoryChange::Resume
+}
+
+/// A reason without blanks around it; `None` for an empty one.
+fn reason(reason: Option<String>) -> Result<Option<String>, Problem> {
+    let mut checks = Checks::default();
+    checks.optional_text("/reason", reason.as_deref().unwrap_or_default(), MAX_REASON);
+    checks.done()?;
+    let reason = reason.map(|reason| reason.trim().to_owned());
+    Ok(reason.filter(|reason| !reason.is_empty()))
 }
 
 fn checked(content: Option<String>) -> Result<Option<String>, Problem> {

@@ -55,7 +55,10 @@ pub async fn a_change_keeps_its_answer_in_its_own_transaction(store: Store) {
     let kept = store.replay(owner, &answer.key, NOW).await.unwrap();
     assert_eq!(kept.unwrap().body, answer.body);
     // The key was used: the second change is not made.
-    let second = change(MemoryChange::Block).await;
+    let second = change(MemoryChange::Block {
+        reason: Some("waits for the supplier".to_owned()),
+    })
+    .await;
     assert!(matches!(second, Err(AgentStoreError::Conflict(_))), "{second:?}");
     assert_eq!(now(&store, &item).await.status, MemoryStatus::Accepted);
 }
@@ -107,7 +110,9 @@ pub async fn deciding_the_item_decides_the_call(store: Store) {
     assert_eq!(status(&store, &its_call).await, ToolCallStatus::Succeeded);
     assert_eq!(now(&store, &accepted).await.content, "One, in other words.");
     let (rejected, its_call) = stored_proposal(&*store, project, "Two.").await;
-    change(&store, &rejected, MemoryChange::Reject).await.unwrap();
+    change(&store, &rejected, MemoryChange::Reject { reason: None })
+        .await
+        .unwrap();
     assert_eq!(status(&store, &its_call).await, ToolCallStatus::Rejected);
     let late = store
         .report(its_call.id, &report(ToolCallStatus::Approved), &[1; 32], &[], NOW)
@@ -158,7 +163,7 @@ pub async fn decisions_from_both_sides_at_once_do_not_block(store: Store) {
         let approved = report(ToolCallStatus::Approved);
         let (by_call, by_item) = tokio::join!(
             store.report(call.id, &approved, &fingerprint, &[], NOW),
-            change(&store, &item, MemoryChange::Reject),
+            change(&store, &item, MemoryChange::Reject { reason: None }),
         );
         let one = u8::from(by_call.is_ok()) + u8::from(by_item.is_ok());
         assert_eq!(one, 1, "{by_call:?} {by_item:?}");

@@ -171,6 +171,7 @@ pub fn item(project: ProjectId, kind: MemoryType, status: MemoryStatus, content:
         contradicts: Vec::new(),
         supersedes: None,
         superseded_by: None,
+        reason: None,
         expires_at: None,
         created_at: NOW,
         updated_at: NOW,

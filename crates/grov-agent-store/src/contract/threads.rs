@@ -190,7 +190,7 @@ pub async fn history_starts_behind_the_summary(store: Store) {
 }
 
 /// See the name.
-pub async fn a_deleted_thread_takes_its_messages_and_calls_along(store: Store) {
+pub async fn a_deleted_thread_takes_its_messages_along_and_leaves_its_calls(store: Store) {
     let project = sample::project(&*store).await;
     let mut gone = turn(project);
     gone.tool_calls
@@ -202,7 +202,9 @@ pub async fn a_deleted_thread_takes_its_messages_and_calls_along(store: Store) {
     assert!(!store.delete_thread(gone.thread).await.unwrap());
     assert_eq!(listed(&store, gone.thread).await, []);
     let filter = ToolCallFilter::default();
-    assert_eq!(store.tool_calls(&filter, &page(5), NOW).await.unwrap().items, []);
+    let calls = store.tool_calls(&filter, &page(5), NOW).await.unwrap().items;
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].thread_id, Some(gone.thread));
     assert_eq!(listed(&store, stays.thread).await.len(), 2);
 }
 

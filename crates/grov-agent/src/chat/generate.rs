@@ -169,7 +169,7 @@ fn may_change(item: &MemoryItem, arguments: &serde_json::Value, now: OffsetDateT
     let change = match arguments.get("status").and_then(serde_json::Value::as_str) {
         None => return Ok(()),
         Some("done") => MemoryChange::Done,
-        Some("blocked") => MemoryChange::Block,
+        Some("blocked") => MemoryChange::Block { reason: None },
         Some(_) => MemoryChange::Resume,
     };
     item.clone()

@@ -34,8 +34,8 @@ pub(crate) fn find<'s>(source: &'s str, quote: &str) -> Option<&'s str> {
     Some(shortened(&source[start..end]))
 }
 
-/// Returns the sentence of `source` that a wrong quotation probably means: the one with most of its words, at least 60 % of
-/// them.
+/// Returns the sentence of `source` that an inexact quotation probably means: the one with most of its words, at least 60 % of
+/// them. A sentence with other numbers says something else.
 pub(crate) fn repair<'s>(source: &'s str, quote: &str) -> Option<&'s str> {
     let wanted: HashSet<String> = words(quote, 200).into_iter().collect();
     if wanted.len() < 2 {
@@ -49,9 +49,21 @@ pub(crate) fn repair<'s>(source: &'s str, quote: &str) -> Option<&'s str> {
         .into_iter()
         .map(|range| &source[range])
         .map(|sentence| (share(sentence), sentence))
-        .filter(|(share, _)| *share >= REPAIR_SHARE)
+        .filter(|(share, sentence)| *share >= REPAIR_SHARE && !has_other_numbers(sentence, quote))
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, sentence)| shortened(sentence))
+}
+
+/// Whether each of two texts has a number that the other lacks: "14 days" and "60 days", but not "nine" and "9".
+fn has_other_numbers(one: &str, other: &str) -> bool {
+    let numbers = |text: &str| -> HashSet<String> {
+        text.split(|letter: char| !letter.is_ascii_digit())
+            .filter(|number| !number.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (one, other) = (numbers(one), numbers(other));
+    !one.is_subset(&other) && !other.is_subset(&one)
 }
 
 /// Removes what a writer puts around a quotation.

@@ -44,16 +44,19 @@ fn check(answer: &Value, offered: Offered<'_>) -> Result<Draft, Vec<String>> {
     let decision = decision(&mut fields, offered);
     let proposals = calls::proposals(&mut fields);
     let citations = fields.list("citations");
-    match (decision, fields.problems) {
-        (Some(decision), problems) if problems.is_empty() => {
-            let citations = citations::checked(citations, offered.sources, text_of(&decision));
-            Ok(Draft {
-                decision,
-                citations,
-                proposals,
-            })
-        }
-        (_, problems) => Err(problems),
+    let mut problems = fields.problems;
+    let cited = decision
+        .as_ref()
+        .map(|decision| citations::checked(citations, offered.sources, text_of(decision)))
+        .unwrap_or_default();
+    problems.extend(cited.problems);
+    match decision {
+        Some(decision) if problems.is_empty() => Ok(Draft {
+            decision,
+            citations: cited.citations,
+            proposals,
+        }),
+        _ => Err(problems),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Divides a text into chunks along its outline.
 //!
 //! A chunk has at most [`TARGET_BYTES`], which an embedder reads completely. Longer ones are code blocks and tables, which
-//! stay whole up to [`MAX_WHOLE_BYTES`]. Sections with a few words are joined with their neighbours. Every character that is
-//! not white space is in exactly one chunk.
+//! stay whole up to [`MAX_WHOLE_BYTES`]. A section with a text is a chunk with its own headings, however short; only in a document
+//! with more than [`MAX_OWN_SECTIONS`] sections are those with a few words joined. Every character that is not white space is in
+//! exactly one chunk.
 
 use super::outline::{HeadingPath, Outline, Section};
 use std::ops::Range;
@@ -12,7 +13,9 @@ use text_splitter::{ChunkConfig, ChunkSizer, TextSplitter};
 pub(super) const TARGET_BYTES: usize = 1_400;
 /// The largest code block or table that stays whole, in bytes.
 pub(super) const MAX_WHOLE_BYTES: usize = 16 * 1024;
-/// A section below this size in bytes is joined with a neighbour as small.
+/// The most sections of a document that become chunks of their own if they are tiny. Beyond it, each would cost more than it says.
+const MAX_OWN_SECTIONS: usize = 500;
+/// In a document with very many sections, one below this size in bytes is joined with a neighbour as small.
 const TINY_BYTES: usize = 200;
 /// The size in bytes up to which tiny sections are joined.
 const JOINED_BYTES: usize = 700;
@@ -43,8 +46,9 @@ pub(super) fn chunks(text: &str, outline: &Outline) -> Vec<Piece> {
     divider.pieces
 }
 
-/// Joins headings without text with what is below them, and tiny sections with their neighbours.
+/// Joins headings without text with what is below them, and where there are very many, tiny sections with their neighbours.
 fn joined(sections: &[Section]) -> Vec<Section> {
+    let are_many = sections.len() > MAX_OWN_SECTIONS;
     let mut joined: Vec<Section> = Vec::new();
     // The size of the largest section in the last joined one.
     let mut largest = 0;
@@ -53,7 +57,8 @@ fn joined(sections: &[Section]) -> Vec<Section> {
         if let Some(last) = joined.last_mut() {
             let is_opening =
                 last.is_bare && last.range.len() <= TINY_BYTES && last.path.is_above(&section.path);
-            let is_tiny = largest.max(size) <= TINY_BYTES && last.range.len() + size <= JOINED_BYTES;
+            let is_tiny =
+                are_many && largest.max(size) <= TINY_BYTES && last.range.len() + size <= JOINED_BYTES;
             if is_opening || is_tiny {
                 last.path = if is_opening {
                     section.path

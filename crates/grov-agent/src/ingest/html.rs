@@ -2,7 +2,8 @@
 
 use super::IngestFailed;
 use super::guard::guarded;
-use htmd::{HtmlToMarkdown, Node};
+use htmd::element_handler::Handlers;
+use htmd::{Element, HtmlToMarkdown, Node};
 use std::rc::Rc;
 
 /// Maximum number of tags. Each costs some hundred bytes while the file is read.
@@ -22,7 +23,20 @@ const SELF_ENDING: &[&str] = &[
     "tfoot", "th", "thead", "tr", "track", "wbr",
 ];
 
-/// Converts HTML to Markdown, without scripts and styles.
+/// What is never text of the document.
+const SKIPPED: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "iframe", "head", "button", "select", "dialog",
+];
+/// What surrounds the text of a page: menus and what is the same on each page of a site.
+const SURROUNDINGS: &[&str] = &["nav", "footer"];
+/// Elements whose attributes may say that they are surroundings.
+const CONTAINERS: &[&str] = &[
+    "aside", "div", "form", "header", "ol", "p", "section", "span", "ul",
+];
+/// The same by its role, whatever the element.
+const SURROUNDING_ROLES: &[&str] = &["navigation", "banner", "contentinfo", "search", "menu", "menubar"];
+
+/// Converts HTML to Markdown, without scripts, styles and navigation. A page that is nothing but navigation keeps it.
 ///
 /// # Errors
 ///
@@ -31,15 +45,15 @@ const SELF_ENDING: &[&str] = &[
 pub(super) fn markdown(html: &str) -> Result<String, IngestFailed> {
     check_tags(html)?;
     let markdown = guarded("HTML", || {
-        let converter = HtmlToMarkdown::builder()
-            .skip_tags(vec![
-                "script", "style", "noscript", "template", "svg", "iframe", "head",
-            ])
-            .build();
+        let converter = converter(false);
         let unreadable = |error| IngestFailed::Invalid(format!("the HTML cannot be read: {error}"));
         let tree = converter.html_to_tree(html).map_err(unreadable)?;
         check_depth(&tree)?;
-        Ok(converter.tree_to_markdown(&tree))
+        let text = converter.tree_to_markdown(&tree);
+        if text.trim().is_empty() {
+            return Ok(self::converter(true).tree_to_markdown(&tree));
+        }
+        Ok(text)
     })?;
     if markdown.trim().is_empty() {
         return Err(IngestFailed::Invalid(
@@ -47,6 +61,40 @@ pub(super) fn markdown(html: &str) -> Result<String, IngestFailed> {
         ));
     }
     Ok(markdown)
+}
+
+/// A converter, with or without what surrounds the text of a page.
+fn converter(keeps_surroundings: bool) -> HtmlToMarkdown {
+    let builder = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec());
+    if keeps_surroundings {
+        return builder.build();
+    }
+    builder
+        .skip_tags(SURROUNDINGS.to_vec())
+        .add_handler(
+            CONTAINERS.to_vec(),
+            |handlers: &dyn Handlers, element: Element<'_>| {
+                if is_surrounding(&element) {
+                    None
+                } else {
+                    handlers.fallback(element)
+                }
+            },
+        )
+        .build()
+}
+
+/// Whether an element is named as navigation or is not shown.
+fn is_surrounding(element: &Element<'_>) -> bool {
+    element.attrs.iter().any(|attribute| {
+        let value = attribute.value.trim();
+        match &*attribute.name.local {
+            "role" => SURROUNDING_ROLES.contains(&value),
+            "aria-hidden" => value == "true",
+            "hidden" => value != "until-found",
+            _ => false,
+        }
+    })
 }
 
 /// Bounds what a parser has to do, by a count of open elements that is rather too high than too low.
@@ -149,6 +197,26 @@ mod tests {
         let many = "<br>".repeat(MAX_TAGS + 1);
         assert!(matches!(markdown(&many), Err(IngestFailed::TooLarge(_))));
         assert!(start.elapsed().as_secs() < 20, "far above what it takes");
+    }
+
+    #[test]
+    fn navigation_is_left_out_unless_there_is_nothing_else() {
+        let page = "<body><header><nav><a href=/>Home</a></nav><h1>Guide</h1></header>\
+             <div role=navigation>Menu</div><main><p>Say hello.</p><p hidden>Draft</p></main>\
+             <footer>Imprint</footer></body>";
+        let found = markdown(page).unwrap();
+        assert!(
+            found.contains("# Guide") && found.contains("Say hello."),
+            "{found}"
+        );
+        for left_out in ["Home", "Menu", "Draft", "Imprint"] {
+            assert!(!found.contains(left_out), "{left_out}: {found}");
+        }
+        assert!(
+            markdown("<nav><a href=/a>Only</a></nav>")
+                .unwrap()
+                .contains("Only")
+        );
     }
 
     #[test]

@@ -241,6 +241,7 @@ pub(crate) fn build(
         evidence,
         supersedes,
         superseded_by: None,
+        reason: None,
         expires_at: lifetime(kind, ttl).map(|ttl| at.now.saturating_add(ttl)),
         created_at: at.now,
         updated_at: at.now,

@@ -30,6 +30,7 @@ fn memory(content: &str, kind: MemoryType) -> MemoryItem {
         contradicts: Vec::new(),
         supersedes: None,
         superseded_by: None,
+        reason: None,
         expires_at: None,
         created_at: NOW,
         updated_at: NOW,

@@ -102,6 +102,7 @@ impl World {
             contradicts: Vec::new(),
             supersedes: None,
             superseded_by: None,
+            reason: None,
             expires_at,
             created_at: now,
             updated_at: now,

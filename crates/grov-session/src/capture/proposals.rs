@@ -89,6 +89,7 @@ fn item(proposed: ProposedItem, scope: &MemoryScope, at: OffsetDateTime) -> Inbo
         created_at: at,
         updated_at: at,
         decided_by: None,
+        reason: None,
     };
     InboxItem {
         item,

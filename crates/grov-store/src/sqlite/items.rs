@@ -89,7 +89,7 @@ pub(super) fn from_row(row: &SqliteRow) -> Result<InboxItem, StoreError> {
     let project_id = local_project_id(&scope);
     let item = from_row!(row => MemoryItem {
         id, project_id: project_id, kind: row.read("type")?, status, content, evidence, contradicts, supersedes, superseded_by, expires_at,
-        created_at, updated_at, decided_by,
+        created_at, updated_at, decided_by, reason,
     });
     let task_id = row.read("task_id")?;
     Ok(InboxItem { item, scope, task_id })
@@ -103,7 +103,7 @@ pub(super) async fn save(
 ) -> Result<(), StoreError> {
     insert(connection, item, "DO UPDATE SET type = excluded.type, status = excluded.status, content = excluded.content, evidence = excluded.evidence, \
          contradicts = excluded.contradicts, supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, \
-         expires_at = excluded.expires_at, updated_at = excluded.updated_at, decided_by = excluded.decided_by").await?;
+         expires_at = excluded.expires_at, updated_at = excluded.updated_at, decided_by = excluded.decided_by, reason = excluded.reason").await?;
     match item.memory(now) {
         Some(memory) => save_task(connection, &memory).await,
         None => remove_memory(connection, item.item.id).await,
@@ -117,8 +117,8 @@ async fn insert(
 ) -> Result<(), StoreError> {
     let (item, scope) = (&found.item, &found.scope);
     let sql = "INSERT INTO memory_items (id, project_path, project_remote, task_id, type, status, content, evidence, contradicts, \
-         supersedes, superseded_by, expires_at, created_at, updated_at, decided_by) \
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 WHERE true ON CONFLICT (id) {conflict}";
+         supersedes, superseded_by, expires_at, created_at, updated_at, decided_by, reason) \
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 WHERE true ON CONFLICT (id) {conflict}";
     let values = params![
         item.id,
         scope.project_path,
@@ -135,6 +135,7 @@ async fn insert(
         item.created_at,
         item.updated_at,
         item.decided_by,
+        item.reason,
     ];
     let sql = super::select::expanded(sql, &[("{conflict}", conflict)]);
     connection.execute(sql, values).await.map(drop)

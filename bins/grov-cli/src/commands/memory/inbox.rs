@@ -98,7 +98,7 @@ pub(super) fn decide(context: &Context, id: &str, decision: Decision, content: O
     }
     let change = match decision {
         Decision::Approve => MemoryChange::Approve { content },
-        Decision::Reject => MemoryChange::Reject,
+        Decision::Reject => MemoryChange::Reject { reason: None },
         Decision::Done => MemoryChange::Done,
         Decision::Edit => MemoryChange::Edit {
             content,

@@ -42,10 +42,17 @@ fn a_heading_stays_with_its_text() {
 }
 
 #[test]
-fn tiny_sections_are_joined_under_their_common_heading() {
+fn each_section_of_a_small_document_keeps_its_headings() {
     let text = "# A\nIntroduction.\n## B\nshort\n## C\nshorter\n";
-    let pieces = divided(text);
-    assert_eq!(pieces.len(), 1);
+    let paths: Vec<_> = divided(text).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, [vec!["A"], vec!["A", "B"], vec!["A", "C"]]);
+}
+
+#[test]
+fn tiny_sections_are_joined_under_their_common_heading_where_there_are_very_many() {
+    let text = format!("# A\nIntroduction.\n{}", "## B\nshort\n".repeat(MAX_OWN_SECTIONS));
+    let pieces = divided(&text);
+    assert!(pieces.len() < 20, "{}", pieces.len());
     assert_eq!(pieces[0].0, ["A"]);
 }
 
