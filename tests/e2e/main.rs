@@ -20,6 +20,7 @@ mod judge;
 mod load;
 mod local_model;
 mod many_clients;
+mod mcp;
 mod memory;
 mod mitm;
 mod plans;

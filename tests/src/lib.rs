@@ -2,7 +2,7 @@
 //! tap.
 //!
 //! Start at [`Daemon`] for a running `grov-proxyd`, [`Agent`] for a running `grov-agentd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
-//! itself, [`Terminal`] for its interactive mode, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of
+//! itself, [`Terminal`] for its interactive mode, [`LocalModel`] for a model, [`McpClient`] for `grov mcp`, [`WireTap`] for the bytes between two of
 //! them. The tests are in `e2e/`.
 //!
 //! Everything here blocks and uses the product only from outside: command lines, sockets, files. It uses none of the
@@ -16,6 +16,7 @@ mod daemon;
 mod grov;
 mod http;
 mod local_model;
+mod mcp;
 mod postgres;
 mod process;
 mod tap;
@@ -29,6 +30,7 @@ pub use daemon::{Daemon, DaemonBuilder};
 pub use grov::{Answer, Grov};
 pub use http::{Headers, Request, Response, exchange, open, read_response};
 pub use local_model::LocalModel;
+pub use mcp::McpClient;
 pub use postgres::PostgresServer;
 pub use process::{Ended, eventually, signal};
 pub use tap::{Message, WireTap};

@@ -176,6 +176,12 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
         arguments: Vec<OsString>,
     },
+    /// Serve memory, goal, steps and drift to agents by the Model Context Protocol, on standard input and output
+    Mcp {
+        /// Also offer the external tools of `envoy`: research, web search, second opinions, reviews
+        #[arg(long)]
+        tools: bool,
+    },
     /// Stop adding text to prompts, for this project or one session
     Off(SwitchArguments),
     /// Add text to prompts again

@@ -66,6 +66,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Route(arguments) => route::run(&context()?, &arguments),
         Command::Token { command } => token::run(&context()?, &command),
         Command::Tools { arguments } => tools::run(common, &arguments),
+        Command::Mcp { tools: with_tools } => tools::mcp(common, with_tools),
         Command::Off(arguments) => switch::run(&context()?, &arguments, false),
         Command::On(arguments) => switch::run(&context()?, &arguments, true),
         Command::Store { command } => match command {

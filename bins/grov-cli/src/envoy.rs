@@ -1,12 +1,16 @@
 //! `envoy`, the command line of external tools.
 //!
 //! Prints one JSON object on standard output, whatever happens. `grov tools` is this program, and `envoy plans` is `grov plans`.
+//! `envoy mcp` is `grov mcp`, a server instead of a command.
 #![forbid(unsafe_code)]
+
+mod transcript;
 
 mod envoy {
     pub(crate) mod command_line;
     pub(crate) mod commands;
     pub(crate) mod environment;
+    pub(crate) mod mcp;
     pub(crate) mod output;
 }
 
@@ -22,6 +26,9 @@ fn main() -> ExitCode {
     let preset = preset(&arguments);
     if let Some(at) = preset.plans {
         return commands::plans(&arguments, at);
+    }
+    if let Some(words) = &preset.mcp {
+        return envoy::mcp::run(&preset, words);
     }
     let environment = match Environment::load(&preset) {
         Ok(environment) => environment,

@@ -25,6 +25,7 @@ mod progress;
 mod session;
 mod since;
 mod table;
+mod transcript;
 mod written_files;
 
 use arguments::Invocation;

@@ -14,6 +14,7 @@ use crate::hooks::{self, HookRoute};
 use crate::judge_setup;
 use crate::launcher::Launcher;
 use crate::listener;
+use crate::mcp::{self, McpRoute};
 use crate::mitm_setup::MitmSetup;
 use crate::open_files::{self, Room};
 use crate::recording::Recording;
@@ -452,6 +453,10 @@ impl Services<'_> {
             .health_section("embedder", move || embedding.to_json())
             .health_section("hooks", move || hook_counters.state())
             .admin_route(hooks::PREFIX, hooks)
+            .admin_route(
+                mcp::PREFIX,
+                Arc::new(McpRoute::new(self.home, settings.context())),
+            )
             .version(VERSION)
             .build()
             .map_err(Stop::usage)?;

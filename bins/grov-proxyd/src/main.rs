@@ -17,6 +17,7 @@ mod hooks;
 mod judge_setup;
 mod launcher;
 mod listener;
+mod mcp;
 mod mitm_setup;
 mod open_files;
 mod recording;

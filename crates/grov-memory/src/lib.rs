@@ -51,7 +51,7 @@ pub use query::{Query, RelatedTerm, Terms};
 pub use ranking::Ranking;
 pub use recall::{Freshness, Recalled, demote_stale, recall};
 pub use recent::{is_worth_reading, recent};
-pub use render::{Budget, FileNote, RenderedMemories, render, short_id};
+pub use render::{Budget, FileNote, RenderedMemories, render, render_with_details, short_id};
 pub use search::search;
 pub use semantic::{SemanticSearch, semantic_search};
 pub use suspicion::{Suspicion, SuspicionKind, rescreen, screened, suspicions, suspicions_in};

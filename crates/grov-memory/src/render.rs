@@ -69,7 +69,19 @@ pub struct RenderedMemories {
 /// out. A memory that instructs the agent ([`SuspicionKind::is_order`](crate::SuspicionKind::is_order)) is left out.
 /// `None` if nothing remains.
 pub fn render(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option<RenderedMemories> {
-    let mut room = budget.tokens.checked_sub(estimated_tokens(&framed("")))?;
+    render_with_details(recalled, notes, budget, DETAILS)
+}
+
+/// As [`render`], with a last line of its own that says where details are.
+pub fn render_with_details(
+    recalled: &[Recalled],
+    notes: &[FileNote],
+    budget: Budget,
+    details: &str,
+) -> Option<RenderedMemories> {
+    let mut room = budget
+        .tokens
+        .checked_sub(estimated_tokens(&framed("", details)))?;
     let mut lines = String::new();
     let mut memories = Vec::new();
     for one in recalled.iter().filter(|one| !is_withheld(&one.task)) {
@@ -103,12 +115,12 @@ pub fn render(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Opti
         return None;
     }
     // Each field is redacted before it is shortened; this catches secrets that only form across fields.
-    let text = Redactor::shared().text(&framed(&lines));
+    let text = Redactor::shared().text(&framed(&lines, details));
     Some(RenderedMemories { text, memories })
 }
 
-fn framed(lines: &str) -> String {
-    format!("{OWN_TEXT_OPENING} source=\"team-memory\">\n{ABOUT}\n{lines}{DETAILS}\n{OWN_TEXT_CLOSING}")
+fn framed(lines: &str, details: &str) -> String {
+    format!("{OWN_TEXT_OPENING} source=\"team-memory\">\n{ABOUT}\n{lines}{details}\n{OWN_TEXT_CLOSING}")
 }
 
 /// A short id that `grov memory show` accepts: the last eight characters of a UUID (its first ones are the time), or the

@@ -4,7 +4,7 @@
 //! and [`session_steps`] returns the steps of one;
 //! [`drift_log`] and [`drift_status`] show how it keeps to its goal, [`ActiveConstraints`] and [`GoalView`] what that goal
 //! is; [`find_memory`] selects a memory, [`replacements`] and [`replaced_memories`] follow its links; [`session_stats`]
-//! sums up a session in four numbers. A session that only hooks recorded is returned in the shape of one that the proxy
+//! sums up a session in four numbers, [`measured_context`] its context window. A session that only hooks recorded is returned in the shape of one that the proxy
 //! recorded.
 //!
 //! Views serialise; their field names are a public contract. Functions read through the ports of `grov-domain`. This crate
@@ -18,11 +18,13 @@ mod goal;
 mod hook_sessions;
 mod injections;
 mod lookup;
+mod measured_context;
 mod memory;
 mod memory_match;
 mod session_stats;
 mod sessions;
 mod steps;
+mod transcript_window;
 
 pub use active_constraints::ActiveConstraints;
 pub use client_sessions::{
@@ -36,6 +38,7 @@ pub use goal::{GoalView, OriginView};
 pub use hook_sessions::project_status;
 pub use injections::{HookedText, InjectionView, injections};
 pub use lookup::Lookup;
+pub use measured_context::{MeasuredContext, measured_context};
 pub use memory::{
     MAX_MATCHES, MemoryRefView, ResultView, find_item, find_memory, memory_refs, replaced_memories,
     replacements, short_item_id, title,
@@ -43,3 +46,4 @@ pub use memory::{
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{SelectedSession, find_session};
 pub use steps::{SessionSteps, session_steps};
+pub use transcript_window::{read_window, window_content};

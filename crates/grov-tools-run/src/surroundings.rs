@@ -11,6 +11,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a tool needs from the program that runs it.
+#[derive(Clone)]
 pub struct Surroundings {
     /// Keys and addresses of providers.
     pub variables: Variables,

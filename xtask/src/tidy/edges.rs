@@ -22,6 +22,8 @@ enum Layer {
     Query,
     /// The requests of the agent service's clients.
     ServiceEdge,
+    /// Answers agents from read models.
+    AgentEdge,
     /// Runs external tools with the effects of other crates.
     Tools,
     /// Answers hooks, for the programs that run them.
@@ -245,6 +247,17 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "grov-mcp",
+        layer: Layer::AgentEdge,
+        must_not_use: &[
+            "grov-store",
+            "grov-llm",
+            "grov-runtime",
+            "grov-wire",
+            "grov-scope",
+        ],
+    },
+    Crate {
         name: "grov-drift",
         layer: Layer::HookPath,
         must_not_use: &["grov-wire", "grov-store", "grov-llm"],
@@ -337,6 +350,11 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
         "routes of the agent service stay at its edge",
     ),
     (
+        &["rmcp"],
+        &["grov-mcp"],
+        "its interface changes often, so that one crate wraps it",
+    ),
+    (
         &["reqwest"],
         &["grov-llm", "grov-agentd"],
         "calls to models are made in grov-llm alone; the agent service posts its webhook",
@@ -394,6 +412,7 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         }
         Layer::Proxy => to.name == "grov-wire",
         Layer::Query | Layer::Tools => matches!(to.layer, Layer::Pure | Layer::Effects),
+        Layer::AgentEdge => matches!(to.layer, Layer::Pure | Layer::Effects | Layer::Query),
         Layer::HookPath => matches!(
             to.layer,
             Layer::Pure | Layer::Effects | Layer::HookEdge | Layer::Query

@@ -3,7 +3,6 @@
 mod audit;
 mod status;
 mod summary;
-mod transcript;
 
 use crate::arguments::ContextCommand;
 use crate::context::Context;

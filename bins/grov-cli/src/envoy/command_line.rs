@@ -43,9 +43,11 @@ pub(crate) struct Preset {
     pub(crate) directory: Option<PathBuf>,
     /// The place of the word `plans`, if it is the command.
     pub(crate) plans: Option<usize>,
+    /// The words after `mcp`, if it is the command.
+    pub(crate) mcp: Option<Vec<String>>,
 }
 
-/// Reads the flags of every command, and whether the command is `plans`.
+/// Reads the flags of every command, and whether the command is `plans` or `mcp`.
 pub(crate) fn preset(arguments: &[OsString]) -> Preset {
     let mut preset = Preset::default();
     let mut has_command = false;
@@ -73,7 +75,14 @@ pub(crate) fn preset(arguments: &[OsString]) -> Preset {
                 preset.plans = Some(place);
                 return preset;
             }
-            name => has_command |= !name.starts_with('-'),
+            "mcp" if !has_command => {
+                has_command = true;
+                preset.mcp = Some(Vec::new());
+            }
+            _ => match &mut preset.mcp {
+                Some(words) => words.push(word.into_owned()),
+                None => has_command |= !name.starts_with('-'),
+            },
         }
         place += 1;
     }

@@ -1,8 +1,8 @@
 //! Assembles what the tools need: variables, settings, the spending ledger. The only module that names the store.
 
 use super::command_line::Preset;
-use grov_domain::{MicroUsd, SystemClock};
-use grov_runtime::{Environment as Variables, Home, Inputs, Settings};
+use grov_domain::{MicroUsd, StoreConnection, SystemClock};
+use grov_runtime::{ContextSettings, Environment as Variables, Home, Inputs, Settings};
 use grov_store::{OnCorruption, OpenOptions, SqliteStore};
 use grov_tools::{ErrorKind, ToolError};
 use grov_tools_run::{Surroundings, UserTools, load_user_tools};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct Environment {
     pub(crate) around: Surroundings,
     pub(crate) tools: UserTools,
+    /// How context windows are measured.
+    pub(crate) context: ContextSettings,
     /// The user's home directory.
     pub(crate) user_home: Option<PathBuf>,
 }
@@ -54,6 +56,7 @@ impl Environment {
         let proxy = settings.proxy();
         let spending = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
         Ok(Self {
+            context: settings.context(),
             tools: user_tools(&folders, &variables, &home),
             user_home: variables.get("HOME").map(PathBuf::from),
             around: Surroundings {
@@ -69,6 +72,15 @@ impl Environment {
             },
         })
     }
+}
+
+/// The store of a home, opened with the first call.
+pub(crate) fn store(home: &Home) -> Arc<dyn StoreConnection> {
+    Arc::new(SqliteStore::reopening(
+        &home.database(),
+        &OpenOptions::default(),
+        OnCorruption::Fail,
+    ))
 }
 
 /// What a project's client settings could set to have its own programs trusted.

@@ -1,17 +1,18 @@
 //! `grov context audit`: what the client's newest compaction kept and lost, and what the agent was given again.
 
-use super::{resolve, transcript};
+use super::resolve;
 use crate::context::Context;
 use crate::format::{ago, count, plural};
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session::not_found;
 use crate::table::{Fields, one_line, truncated};
+use crate::transcript;
 use grov_context::{Retention, SessionPoints};
 use grov_domain::{
     ClientSessionId, Clock, Compaction, SessionPoint, StoreConnection, StoreError, SystemClock,
 };
+use grov_query::read_window;
 use serde::Serialize;
-use std::path::Path;
 use time::OffsetDateTime;
 
 /// Maximum characters of a point.
@@ -59,7 +60,8 @@ async fn compare(store: &dyn StoreConnection, mut compaction: Compaction) -> Res
     let stored = store.hook_session_summary(&compaction.client_session_id).await?;
     let summary = stored
         .and_then(|stored| stored.transcript_path)
-        .and_then(|path| transcript::read(Path::new(&path)))
+        .and_then(|path| transcript::open(&path))
+        .and_then(read_window)
         .and_then(|read| read.summary);
     let Some(summary) = summary else {
         return Ok(compaction);

@@ -1,29 +1,18 @@
 //! `grov context status`
 
-use super::{resolve, transcript};
+use super::resolve;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::{ago, count};
 use crate::output::{ExitStatus, Outcome, Style};
 use crate::table::{Fields, Table, one_line};
-use grov_context::{
-    ContextContent, ContextMeter, Level, Share, Thresholds, Window, WindowSource, windows_as_of,
-};
-use grov_domain::{ClientSessionId, Clock, StoreConnection, SystemClock};
+use crate::transcript::open as transcript;
+use grov_context::{ContextMeter, Level, Share, Thresholds, Window, WindowSource, windows_as_of};
+use grov_domain::{ClientSessionId, Clock, SystemClock};
+use grov_query::{MeasuredContext, measured_context};
 use grov_runtime::ContextSettings;
 use serde::Serialize;
-use std::path::Path;
 use time::OffsetDateTime;
-
-/// What was found out about a window.
-struct Measured {
-    model: Option<String>,
-    tokens: u64,
-    window: Window,
-    content: ContextContent,
-    at: Option<OffsetDateTime>,
-    path: &'static str,
-}
 
 #[derive(Serialize)]
 struct Answer {
@@ -61,7 +50,7 @@ pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {
     let project = context.project()?.key().to_owned();
     let found = context.read(async |store| {
         let id = resolve(store, session, &project).await?;
-        let measured = measure(store, &id).await?;
+        let measured = measured_context(store, &id, transcript).await?;
         Ok((id, measured))
     })?;
     let Some((id, measured)) = found else {
@@ -78,43 +67,7 @@ pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {
     Ok(ExitStatus::Success)
 }
 
-/// Takes what the proxy recorded, or else what the client's transcript says.
-async fn measure(
-    store: &dyn StoreConnection,
-    session: &ClientSessionId,
-) -> Result<Option<Measured>, Failure> {
-    if let Some(reading) = store.context_reading(session).await? {
-        let content = reading.content.as_deref().unwrap_or_default();
-        return Ok(Some(Measured {
-            model: reading.model,
-            tokens: reading.tokens,
-            window: Window {
-                tokens: reading.window_tokens,
-                source: WindowSource::from_name(&reading.window_source),
-            },
-            content: serde_json::from_str(content).unwrap_or_default(),
-            at: Some(reading.measured_at),
-            path: "proxy",
-        }));
-    }
-    let stored = store.hook_session_summary(session).await?;
-    let Some(read) = stored
-        .and_then(|stored| stored.transcript_path)
-        .and_then(|path| transcript::read(Path::new(&path)))
-    else {
-        return Ok(None);
-    };
-    Ok(read.usage.as_ref().map(|usage| Measured {
-        model: Some(usage.model.clone()),
-        tokens: usage.context(),
-        window: Window::of_model(&usage.model),
-        content: transcript::content(&read, usage.context()),
-        at: None,
-        path: "hooks",
-    }))
-}
-
-fn answer(id: &ClientSessionId, measured: Measured, settings: ContextSettings) -> Answer {
+fn answer(id: &ClientSessionId, measured: MeasuredContext, settings: ContextSettings) -> Answer {
     let thresholds = Thresholds {
         warning: settings.warning_threshold,
         clear: settings.clear_threshold,

@@ -1,11 +1,9 @@
-//! Reads what is in the window of a session from the client's transcript.
+//! What is in the window of a session, from the client's transcript.
 
 use grov_actions::transcript::{WindowPartKind, WindowReader};
 use grov_context::{ContentPart, ContextContent, MAX_LARGEST, PartKind, Share};
 use grov_redact::Redactor;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{BufRead, Read};
 
 /// Maximum bytes of a line. The client writes no longer ones.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
@@ -13,15 +11,16 @@ const MAX_LINE: u64 = 64 * 1024 * 1024;
 const REST: &str = "system prompt and tools";
 
 /// Reads a transcript; `None` if it cannot be read.
-pub(super) fn read(path: &Path) -> Option<WindowReader> {
-    // Checked before opening, because opening a pipe waits for a writer.
-    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let mut file = BufReader::with_capacity(256 * 1024, File::open(path).ok()?);
+pub fn read_window(mut transcript: impl BufRead) -> Option<WindowReader> {
     let mut reader = WindowReader::default();
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).ok()?;
+        let read = transcript
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .ok()?;
         if read == 0 {
             return Some(reader);
         }
@@ -29,8 +28,8 @@ pub(super) fn read(path: &Path) -> Option<WindowReader> {
     }
 }
 
-/// Adds up what fills the window.
-pub(super) fn content(reader: &WindowReader, tokens: u64) -> ContextContent {
+/// Adds up what fills a window of `tokens`.
+pub fn window_content(reader: &WindowReader, tokens: u64) -> ContextContent {
     let parts = || {
         reader.parts.iter().map(|part| ContentPart {
             kind: match &part.kind {
