@@ -37,6 +37,7 @@ mod starting;
 mod static_model;
 mod stopping;
 mod store_faults;
+mod telemetry;
 mod tls;
 mod turn;
 mod upstream;

@@ -23,6 +23,7 @@ use crate::route_setup;
 use crate::screening;
 use crate::scrubbing;
 use crate::service_manager;
+use crate::telemetry::Telemetry;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
@@ -36,6 +37,7 @@ use grov_runtime::{
     UserMode,
 };
 use grov_serve::Signals;
+use grov_telemetry::TraceCounters;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::io::Write;
@@ -43,6 +45,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 /// The version in the daemon's record and on the health page.
@@ -382,8 +385,16 @@ impl Services<'_> {
         let drift = self.drift();
         let user_home = environment.get("HOME").map(PathBuf::from);
         let task_orchestrator = self.task_orchestrator();
-        let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
-            .with_tasks(task_orchestrator.clone());
+        let mut telemetry = Telemetry::new(settings, self.home, self.address);
+        if let Some(exporter) = telemetry.take_exporter() {
+            self.tasks.spawn("traces", exporter.run(self.stopping()));
+        }
+        let mut recorder = Recorder::new(
+            telemetry.sink(recording.sink()),
+            user_naming(settings.user()),
+            user_home,
+        )
+        .with_tasks(task_orchestrator.clone());
         if settings.mitm().enabled {
             let store = assembly::store_apart(self.home);
             let hooked = StoredHookSessions::new(store, tokio::runtime::Handle::current());
@@ -452,6 +463,21 @@ impl Services<'_> {
             })
             .health_section("embedder", move || embedding.to_json())
             .health_section("hooks", move || hook_counters.state())
+            .health_section("traces", {
+                let counters = telemetry.counters();
+                move || traces_health(counters.as_deref())
+            })
+            .register_metrics({
+                let (metrics, sink) = (Arc::clone(&telemetry.metrics), recording.sink());
+                let (hooks, traces) = (Arc::clone(&hooks), telemetry.counters());
+                move |registry| {
+                    metrics.register(registry, &sink.health());
+                    hooks.register_metrics(registry);
+                    if let Some(traces) = &traces {
+                        traces.register(registry);
+                    }
+                }
+            })
             .admin_route(hooks::PREFIX, hooks)
             .admin_route(
                 mcp::PREFIX,
@@ -498,6 +524,18 @@ impl Services<'_> {
         let mut shutdown = self.tasks.shutdown();
         async move { shutdown.requested().await }
     }
+}
+
+fn traces_health(counters: Option<&TraceCounters>) -> serde_json::Value {
+    let Some(counters) = counters else {
+        return serde_json::json!({"configured": false});
+    };
+    serde_json::json!({
+        "configured": true,
+        "sent": counters.sent.load(Ordering::Relaxed),
+        "failed": counters.failed.load(Ordering::Relaxed),
+        "dropped": counters.dropped.load(Ordering::Relaxed),
+    })
 }
 
 /// The certificates of `proxy.extra_ca`. An unreadable file is no reason not to start: only upstreams behind a company's proxy need it.

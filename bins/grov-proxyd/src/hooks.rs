@@ -11,6 +11,10 @@ use grov_drift::{
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
 use http::{HeaderMap, Method, StatusCode};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -58,13 +62,37 @@ struct Shared {
     answer_fn: AnswerFn,
 }
 
-#[derive(Default)]
 struct Counters {
     answered: AtomicU64,
     refused: AtomicU64,
     /// Panics.
     broken: AtomicU64,
     worked: AtomicU64,
+    /// Time from the arrival of a hook to its response.
+    seconds: Family<KindLabel, Histogram, fn() -> Histogram>,
+}
+
+/// The kind of a hook: `guard` before a tool call, `other`. Not the event, which the client names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+/// Upper bounds of the buckets for hooks, in seconds: 1 ms to a minute, the client's limit.
+const HOOK_BUCKETS: [f64; 12] = [
+    0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.125, 0.5, 2.0, 10.0, 60.0,
+];
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            answered: AtomicU64::default(),
+            refused: AtomicU64::default(),
+            broken: AtomicU64::default(),
+            worked: AtomicU64::default(),
+            seconds: Family::new_with_constructor(|| Histogram::new(HOOK_BUCKETS)),
+        }
+    }
 }
 
 impl HookRoute {
@@ -108,6 +136,15 @@ impl HookRoute {
             answer_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_HOOKS)),
             guard_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_GUARDS)),
         }
+    }
+
+    /// Registers the time that hooks take. Hooks that are processes of their own are not measured here.
+    pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        registry.register(
+            "hook_seconds",
+            "Time from the arrival of a hook over HTTP to its response, by kind: guard or other",
+            self.shared.counters.seconds.clone(),
+        );
     }
 
     /// Returns the counters for the health page.
@@ -186,6 +223,15 @@ impl Shared {
     ) {
         let (body, pending) = self.run_hook(request, received_at).over_http();
         self.counters.answered.fetch_add(1, Ordering::Relaxed);
+        let kind = if request.rest == PRE_TOOL_USE {
+            "guard"
+        } else {
+            "other"
+        };
+        self.counters
+            .seconds
+            .get_or_create(&KindLabel { kind })
+            .observe(received_at.elapsed().as_secs_f64());
         // The client may have disconnected.
         let _ = sender.send(json_response(body));
         if let Some(Err(error)) = pending.map(PendingRecord::finish) {

@@ -26,6 +26,7 @@ mod route_setup;
 mod screening;
 mod scrubbing;
 mod service_manager;
+mod telemetry;
 
 use arguments::Arguments;
 use clap::Parser;

@@ -10,12 +10,13 @@ use crate::error_response::{ErrorKind, ExchangeError};
 use crate::metrics::Metrics;
 use crate::upstream::Pools;
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use hyper::body::Incoming;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -42,6 +43,12 @@ pub(crate) type EmbedderMetric = (
     Box<dyn Fn() -> u64 + Send + Sync>,
 );
 
+/// Registers metrics of the embedder.
+pub(crate) type Registrar = Box<dyn Fn(&mut Registry) + Send + Sync>;
+
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// Serves the admin routes.
 pub(crate) struct AdminService {
     pub(crate) metrics: Arc<Metrics>,
@@ -49,6 +56,7 @@ pub(crate) struct AdminService {
     pub(crate) version: String,
     pub(crate) sections: Vec<HealthSection>,
     pub(crate) embedder_metrics: Vec<EmbedderMetric>,
+    pub(crate) registrars: Vec<Registrar>,
     pub(crate) started: Instant,
     /// [`Limits::connections`](crate::Limits::connections).
     pub(crate) max_connections: usize,
@@ -75,10 +83,10 @@ impl AdminService {
         let readable = matches!(*request.method(), Method::GET | Method::HEAD);
         match path {
             "health" if readable => Ok(text("application/json", self.health())),
-            "metrics" if readable => Ok(text(
-                "application/openmetrics-text; version=1.0.0; charset=utf-8",
-                self.openmetrics(),
-            )),
+            "metrics" if readable && accepts_openmetrics(request.headers()) => {
+                Ok(text(OPENMETRICS, self.openmetrics()))
+            }
+            "metrics" if readable => Ok(text(PROMETHEUS, prometheus_text(&self.openmetrics()))),
             _ => Err(ExchangeError::new(ErrorKind::UnknownAdminRoute, "no such route")),
         }
     }
@@ -131,6 +139,9 @@ impl AdminService {
             for (kind, name, help, value) in &self.embedder_metrics {
                 kind.register(registry, name, help, value());
             }
+            for register in &self.registrars {
+                register(registry);
+            }
         })
     }
 }
@@ -152,9 +163,56 @@ impl MetricKind {
     }
 }
 
+/// Whether the client asked for OpenMetrics, as Prometheus does.
+fn accepts_openmetrics(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(header::ACCEPT).iter();
+    accepted.any(|value| {
+        value
+            .to_str()
+            .is_ok_and(|value| value.contains("application/openmetrics-text"))
+    })
+}
+
+/// OpenMetrics as Prometheus text, which names a counter in its comments as in its samples and has no end mark.
+fn prometheus_text(openmetrics: &str) -> String {
+    let mut counters = BTreeSet::new();
+    for line in openmetrics.lines() {
+        let declared = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' '));
+        if let Some((name, "counter")) = declared {
+            counters.insert(name);
+        }
+    }
+    let mut text = String::with_capacity(openmetrics.len());
+    for line in openmetrics.lines() {
+        let comment = line.strip_prefix("# ");
+        let mut words = comment.into_iter().flat_map(|comment| comment.splitn(3, ' '));
+        match (words.next(), words.next(), words.next()) {
+            (Some("EOF" | "UNIT"), ..) => continue,
+            (Some(kind), Some(name), Some(rest)) if counters.contains(name) => {
+                text.push_str(&format!("# {kind} {name}_total {rest}"));
+            }
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn text(content_type: &'static str, text: String) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(text));
     let content_type = HeaderValue::from_static(content_type);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_have_the_names_of_their_samples_in_prometheus_text() {
+        let open = "# HELP grov_x Xs.\n# TYPE grov_x counter\ngrov_x_total{a=\"b\"} 1\n# HELP grov_y Ys.\n# TYPE grov_y gauge\ngrov_y 2\n# EOF\n";
+        let text = "# HELP grov_x_total Xs.\n# TYPE grov_x_total counter\ngrov_x_total{a=\"b\"} 1\n# HELP grov_y Ys.\n# TYPE grov_y gauge\ngrov_y 2\n";
+        assert_eq!(prometheus_text(open), text);
+    }
 }

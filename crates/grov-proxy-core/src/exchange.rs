@@ -30,7 +30,7 @@ use hyper::upgrade::OnUpgrade;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// Serves the requests of all connections.
@@ -315,9 +315,11 @@ impl Service {
         is_turn: bool,
     ) -> Result<Response<Kind>, ExchangeError> {
         let received_at = OffsetDateTime::now_utc();
+        let begun = Instant::now();
         if let Some(observation) = &self.observation {
             observation.catch_up().await;
         }
+        let waited = begun.elapsed();
         let (parts, body) = request.into_parts();
         let WholeBody {
             bytes: body,
@@ -341,6 +343,7 @@ impl Service {
             drop(reservation);
             return Ok(self.relay(response, None, None));
         }
+        let collected = Instant::now();
         let request = self.message(&parts, body.clone(), received_at, profile);
         let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
         let route = match self.route(&parts, Some(&request), profile)? {
@@ -352,6 +355,8 @@ impl Service {
             true => self.policies.edit(&request).await,
             false => None,
         };
+        let forwarded = Instant::now();
+        self.metrics.added(waited + (forwarded - collected));
         let response = match edited {
             None => {
                 let body = UpstreamBody::whole(body);
@@ -359,6 +364,7 @@ impl Service {
             }
             Some(slices) => self.forward_edited(&route, parts, slices, &request).await?,
         };
+        self.metrics.first_byte(forwarded.elapsed());
         let UpstreamResponse { head, .. } = &response;
         if may_edit && head.status.is_success() {
             self.policies.accepted(&request);

@@ -4,14 +4,28 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StatusLabel {
     status: u16,
 }
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PolicyLabel {
+    policy: &'static str,
+}
+
+/// Upper bounds of the buckets for Grov's own work, in seconds: 50 µs to 1 s.
+const OWN_BUCKETS: [f64; 14] = [
+    0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.125, 0.25, 1.0,
+];
+/// Upper bounds of the buckets for the upstream's first byte, in seconds: 50 ms to two minutes.
+const UPSTREAM_BUCKETS: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct FaultLabel {
@@ -21,7 +35,7 @@ struct FaultLabel {
 /// The counters and gauges of a proxy.
 ///
 /// Also served as OpenMetrics text at `/_grov/metrics`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
     responses: Family<StatusLabel, Counter>,
     faults: Family<FaultLabel, Counter>,
@@ -31,6 +45,9 @@ pub struct Metrics {
     pub(crate) edited: Counter,
     /// Connections with another protocol.
     pub(crate) switched: Gauge,
+    added_latency: Histogram,
+    first_byte: Histogram,
+    policies: Family<PolicyLabel, Histogram, fn() -> Histogram>,
     connections: Gauge,
     /// Idle connections closed for a new client.
     pub(crate) evictions: Counter,
@@ -38,7 +55,48 @@ pub struct Metrics {
     accept_error: Mutex<Option<String>>,
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            responses: Family::default(),
+            faults: Family::default(),
+            streams: Gauge::default(),
+            clients_gone: Counter::default(),
+            observed: Counter::default(),
+            edited: Counter::default(),
+            switched: Gauge::default(),
+            added_latency: own_work(),
+            first_byte: Histogram::new(UPSTREAM_BUCKETS),
+            policies: Family::new_with_constructor(own_work),
+            connections: Gauge::default(),
+            evictions: Counter::default(),
+            accept_error: Mutex::default(),
+        }
+    }
+}
+
+fn own_work() -> Histogram {
+    Histogram::new(OWN_BUCKETS)
+}
+
 impl Metrics {
+    /// Records the time that Grov itself added before a request was forwarded.
+    pub(crate) fn added(&self, latency: Duration) {
+        self.added_latency.observe(latency.as_secs_f64());
+    }
+
+    /// Records the time from forwarding a request to the head of the response.
+    pub(crate) fn first_byte(&self, latency: Duration) {
+        self.first_byte.observe(latency.as_secs_f64());
+    }
+
+    /// Records the time that a policy took for a request.
+    pub(crate) fn policy(&self, policy: &'static str, latency: Duration) {
+        self.policies
+            .get_or_create(&PolicyLabel { policy })
+            .observe(latency.as_secs_f64());
+    }
+
     /// Counts a response to a client.
     pub(crate) fn responded(&self, status: u16) {
         self.responses.get_or_create(&StatusLabel { status }).inc();
@@ -107,6 +165,21 @@ impl Metrics {
         );
         registry.register("faults", "Faults, by kind", self.faults.clone());
         registry.register("streams", "Responses being relayed", self.streams.clone());
+        registry.register(
+            "added_latency_seconds",
+            "Time that Grov itself adds before a request to the Messages API is forwarded",
+            self.added_latency.clone(),
+        );
+        registry.register(
+            "time_to_first_byte_seconds",
+            "Time from forwarding such a request to the head of the upstream's response",
+            self.first_byte.clone(),
+        );
+        registry.register(
+            "policy_seconds",
+            "Time that a policy takes for a request; memory and corrections are the policy `injection`",
+            self.policies.clone(),
+        );
         registry.register(
             "client_connections",
             "Connected clients",

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use grov_wire::{Edit, Splice};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time limit for the proposals of all policies together.
 const PROPOSAL_TIMEOUT: Duration = Duration::from_millis(10);
@@ -132,6 +132,9 @@ impl Policies {
         }
         let index = request.index()?;
         let planned = plan(&self.policies, request).await;
+        for (policy, took) in self.policies.iter().zip(&planned.took) {
+            self.metrics.policy(policy.name(), *took);
+        }
         for name in planned.panicked {
             self.metrics.fault("policy_panic");
             tracing::error!(policy = name, "a policy panicked; its edits are omitted");
@@ -175,18 +178,26 @@ struct Planned {
     panicked: Vec<&'static str>,
     /// Whether the time ran out.
     over_budget: bool,
+    /// The time that each policy took.
+    took: Vec<Duration>,
 }
 
 /// Calls every policy in order: all replays first, then proposals until the time is up.
 async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
-    let mut planned = Planned::default();
-    for policy in policies {
+    let mut planned = Planned {
+        took: vec![Duration::ZERO; policies.len()],
+        ..Planned::default()
+    };
+    for (policy, took) in policies.iter().zip(&mut planned.took) {
+        let begun = Instant::now();
         let preparing = AssertUnwindSafe(async { policy.prepare(request).await }).catch_unwind();
         if preparing.await.is_err() {
             planned.panicked.push(policy.name());
         }
+        *took += begun.elapsed();
     }
-    for policy in policies {
+    for (policy, took) in policies.iter().zip(&mut planned.took) {
+        let begun = Instant::now();
         if planned.panicked.contains(&policy.name()) {
             continue;
         }
@@ -194,15 +205,19 @@ async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) ->
             Ok(edits) => planned.edits.extend(edits),
             Err(_) => planned.panicked.push(policy.name()),
         }
+        *took += begun.elapsed();
     }
     let deadline = tokio::time::Instant::now() + PROPOSAL_TIMEOUT;
-    for policy in policies {
+    for (policy, took) in policies.iter().zip(&mut planned.took) {
+        let begun = Instant::now();
         if planned.panicked.contains(&policy.name()) {
             continue;
         }
         // Called inside the future: `propose` itself may panic.
         let proposal = AssertUnwindSafe(async { policy.propose(request).await }).catch_unwind();
-        match tokio::time::timeout_at(deadline, proposal).await {
+        let proposed = tokio::time::timeout_at(deadline, proposal).await;
+        *took += begun.elapsed();
+        match proposed {
             Ok(Ok(edits)) => planned.edits.extend(edits),
             Ok(Err(_)) => planned.panicked.push(policy.name()),
             Err(_) => {

@@ -1,6 +1,6 @@
 //! The proxy and its builder.
 
-use crate::admin::{AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind};
+use crate::admin::{AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind, Registrar};
 use crate::admission::Admission;
 use crate::body::Collector;
 use crate::body_budget::BodyBudget;
@@ -19,6 +19,7 @@ use crate::server::{self, Shutdown};
 use crate::upstream::{Pools, Upstream, Upstreams};
 use crate::workers::Workers;
 use http::HeaderName;
+use prometheus_client::registry::Registry;
 use rustls::pki_types::CertificateDer;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,6 +72,7 @@ pub struct ProxyBuilder {
     version: String,
     sections: Vec<HealthSection>,
     embedder_metrics: Vec<EmbedderMetric>,
+    registrars: Vec<Registrar>,
     kept_headers: Vec<HeaderName>,
     routes: Vec<(&'static str, Arc<dyn AdminRoute>)>,
 }
@@ -94,6 +96,7 @@ impl Proxy {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sections: Vec::new(),
             embedder_metrics: Vec::new(),
+            registrars: Vec::new(),
             kept_headers: Vec::new(),
             routes: Vec::new(),
         }
@@ -301,6 +304,14 @@ impl ProxyBuilder {
         self
     }
 
+    /// Adds metrics to `/_grov/metrics`: `register` is called for each request and registers them under the prefix `grov`. For
+    /// histograms and families; a single number is simpler with [`ProxyBuilder::metric`].
+    #[must_use]
+    pub fn register_metrics(mut self, register: impl Fn(&mut Registry) + Send + Sync + 'static) -> Self {
+        self.registrars.push(Box::new(register));
+        self
+    }
+
     /// Adds a route for paths that start with `/_grov/` and `prefix`, such as `tokens/`. Requests with an `Origin` header are
     /// refused with status 403.
     pub fn admin_route(mut self, prefix: &'static str, route: Arc<dyn AdminRoute>) -> Self {
@@ -327,6 +338,7 @@ impl ProxyBuilder {
             pools: Arc::clone(&pools),
             version: self.version,
             sections: self.sections,
+            registrars: self.registrars,
             embedder_metrics: self.embedder_metrics,
             started: Instant::now(),
             max_connections: self.limits.connections,

@@ -36,8 +36,8 @@ pub use settings::{
     ConfigEdit, ConfigFile, ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings,
     EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs,
     InvalidValue, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, MitmSettings,
-    Origin, ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings, TlsFiles,
-    TlsSource, ToolSettings, UserMode, Value, Warning,
+    Origin, OtlpSettings, ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings,
+    TlsFiles, TlsSource, ToolSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use tokens::{

@@ -29,7 +29,7 @@ pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
 pub use proxy::TlsSource;
 pub use table::{
     ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, MitmSettings,
-    ProxySettings, RouteSettings, StoreSettings, TaskSettings, ToolSettings,
+    OtlpSettings, ProxySettings, RouteSettings, StoreSettings, TaskSettings, ToolSettings,
 };
 pub use types::{AgentEmbedding, ChatProvider, GuardMode, HeaderPolicy, UserMode};
 pub use value::{InvalidValue, Kind, Value};
@@ -156,6 +156,11 @@ impl Settings {
     /// Settings of the CONNECT proxy.
     pub fn mitm(&self) -> &MitmSettings {
         &self.sections.mitm
+    }
+
+    /// Settings of traces.
+    pub fn otlp(&self) -> &OtlpSettings {
+        &self.sections.otlp
     }
 
     /// Settings of drift detection.

@@ -195,6 +195,11 @@ const CRATES: &[Crate] = &[
         must_not_use: &[],
     },
     Crate {
+        name: "grov-telemetry",
+        layer: Layer::Effects,
+        must_not_use: &["grov-wire", "grov-actions", "grov-session"],
+    },
+    Crate {
         name: "grov-live",
         layer: Layer::ProxyEdge,
         must_not_use: &["grov-store", "grov-llm"],

@@ -300,6 +300,17 @@ settings! {
         port: u16 = "mitm.port", Kind::Integer { min: 0, max: 65_535 }, "8079", ["GROV_MITM_PORT"], flag "--mitm-port";
     }
 
+    /// Settings of traces.
+    #[derive(Clone, Debug)]
+    pub struct OtlpSettings otlp {
+        /// Value of the header `authorization` for the collector of traces
+        authorization: Option<Secret> = "otlp.authorization", Kind::Secret, "", ["GROV_OTLP_AUTHORIZATION"];
+        /// Whether traces hold prompts, commands and injected text, redacted; otherwise names, times and numbers
+        content: bool = "otlp.content", Kind::Boolean, "false", ["GROV_OTLP_CONTENT"];
+        /// Address of an OpenTelemetry collector (OTLP over HTTP), to which grov-proxyd sends a trace of each turn; none if not set
+        endpoint: Option<Url> = "otlp.endpoint", Kind::Url, "", ["GROV_OTLP_ENDPOINT"];
+    }
+
     /// Settings of the proxy.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ProxySettings proxy {

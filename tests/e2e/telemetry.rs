@@ -1,0 +1,154 @@
+//! Metrics and traces of a session, and what becomes of traces that nobody takes.
+
+mod collector;
+mod prometheus;
+
+use crate::judge::TestHome;
+use anyhow::{Context, Result, ensure};
+use collector::{Collector, Span};
+use grov_tests::{Daemon, Request, eventually, exchange};
+use serde_json::Value;
+
+const PROMPT: &str = "Add a greeting to the peculiar file. [[scenario:tools]]";
+
+/// The metrics of a daemon as Prometheus text.
+fn metrics(daemon: &Daemon) -> Result<String> {
+    let response = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?;
+    let kind = response.header("content-type").unwrap_or_default();
+    ensure!(kind.starts_with("text/plain; version=0.0.4"), "{kind}");
+    Ok(response.text())
+}
+
+fn health(daemon: &Daemon) -> Result<Value> {
+    let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
+    Ok(serde_json::from_slice(&health.body)?)
+}
+
+#[test]
+fn metrics_tell_latency_tokens_actions_and_lag() -> Result<()> {
+    let home = TestHome::new()?;
+    let daemon = Daemon::on(&home.path(), &home.api.url()).start()?;
+    let mut person = home.person(&daemon)?;
+    person.types(PROMPT)?;
+    let text = eventually("the actions to be counted", || {
+        let text = metrics(&daemon).ok()?;
+        text.contains("grov_actions_total{action=\"bash\"} 1")
+            .then_some(text)
+    })?;
+    for line in [
+        "# TYPE grov_added_latency_seconds histogram",
+        "# TYPE grov_time_to_first_byte_seconds histogram",
+        "grov_policy_seconds_count{policy=\"injection\"} ",
+        "# TYPE grov_tokens_total counter",
+        "class=\"cache_read\"",
+        "class=\"cache_write_5m\"",
+        "grov_prompts_total 1",
+        "grov_exchanges_total{kind=\"main\",outcome=\"complete\"} 5",
+        "grov_actions_judged_total 4",
+        "# TYPE grov_drift_findings_total counter",
+        "# TYPE grov_store_lag_seconds gauge",
+        "# TYPE grov_hook_seconds histogram",
+    ] {
+        assert!(text.contains(line), "{line} is missing in {text}");
+    }
+    assert!(!text.contains("peculiar") && !text.contains("# EOF"), "{text}");
+    let open =
+        Request::new("GET", "/_grov/metrics").header("accept", "application/openmetrics-text;version=1.0.0");
+    assert!(exchange(daemon.port(), &open)?.text().ends_with("# EOF\n"));
+    Ok(())
+}
+
+/// The spans of a turn with tool calls, once its root is there.
+fn turn(content: bool) -> Result<(Vec<Span>, String)> {
+    let home = TestHome::new()?;
+    let collector = Collector::accepting()?;
+    let daemon = Daemon::on(&home.path(), &home.api.url())
+        .env("GROV_OTLP_ENDPOINT", collector.url())
+        .env("GROV_OTLP_CONTENT", if content { "true" } else { "false" })
+        .start()?;
+    let mut person = home.person(&daemon)?;
+    person.types(PROMPT)?;
+    let trace = eventually("the trace of the turn", || {
+        let spans = collector.spans().ok()?;
+        let roots = spans.iter().filter(|span| span.name == "invoke_agent");
+        let mut traces = roots.map(|root| {
+            let of_root = spans.iter().filter(|span| span.trace == root.trace);
+            of_root.cloned().collect::<Vec<_>>()
+        });
+        // A turn with four tool calls: the turn, five calls of the model, four tools.
+        traces.find(|trace| trace.len() >= 10)
+    })?;
+    Ok((trace, collector.text()))
+}
+
+#[test]
+fn a_turn_is_one_trace_of_model_calls_and_tools() -> Result<()> {
+    let (spans, text) = turn(false)?;
+    let root = spans
+        .iter()
+        .find(|span| span.parent.is_empty())
+        .context("no root")?;
+    let mut names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    names.sort_unstable();
+    let tools: Vec<&str> = names
+        .iter()
+        .filter(|name| name.starts_with("execute_tool"))
+        .copied()
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            "execute_tool Bash",
+            "execute_tool Edit",
+            "execute_tool Read",
+            "execute_tool Write"
+        ]
+    );
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with("chat ")).count(),
+        5,
+        "{names:?}"
+    );
+    for span in &spans {
+        assert!(span.parent.is_empty() || span.parent == root.id, "{span:?}");
+        assert!(span.start <= span.end && span.start >= root.start, "{span:?}");
+    }
+    assert!(text.contains("gen_ai.usage.input_tokens") && text.contains("gen_ai.conversation.id"));
+    assert!(
+        !text.contains("peculiar") && !text.contains("greeting.txt"),
+        "content is off"
+    );
+    Ok(())
+}
+
+#[test]
+fn content_is_sent_only_if_the_user_wants_it() -> Result<()> {
+    let (_, text) = turn(true)?;
+    assert!(
+        text.contains("peculiar") && text.contains("greeting.txt"),
+        "content is on"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_dead_or_hanging_collector_loses_spans_and_no_request() -> Result<()> {
+    for collector in [Collector::dead()?, Collector::hanging()?] {
+        let home = TestHome::new()?;
+        let daemon = Daemon::on(&home.path(), &home.api.url())
+            .env("GROV_OTLP_ENDPOINT", collector.url())
+            .start()?;
+        let mut person = home.person(&daemon)?;
+        for _ in 0..3 {
+            person.types(PROMPT)?;
+        }
+        eventually("the spans to be lost", || {
+            let failed = health(&daemon).ok()?["traces"]["failed"].as_u64()?;
+            (failed > 0).then_some(())
+        })?;
+        person.types(PROMPT)?;
+        assert_eq!(health(&daemon)?["store"]["ok"], true);
+        assert_eq!(daemon.stop()?.code(), Some(0));
+    }
+    Ok(())
+}
