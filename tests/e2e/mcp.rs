@@ -1,6 +1,6 @@
 //! `grov mcp` and `/_grov/mcp`: what clients of both protocol eras get, with good and bad input.
 
-use crate::hooks::{QUESTION, prepare};
+use crate::hooks::{QUESTION, init, prepare};
 use crate::upstream::NOWHERE;
 use crate::work::Work;
 use anyhow::{Context, Result, ensure};
@@ -293,15 +293,8 @@ fn the_real_client_searches_memory_with_mcp() -> Result<()> {
         return Ok(());
     };
     let grov = prepare(&work.client, "{}")?;
-    let command = grov.command(&["mcp"])?;
-    let server = json!({"mcpServers": {"grov": {
-        "command": command.get_program().to_str(), "args": ["mcp"],
-        "env": {"GROV_HOME": work.home.to_str()},
-    }}});
-    let config = work.client.home().join("mcp.json");
-    fs::write(&config, server.to_string())?;
-    let config = config.to_str().context("the path is not UTF-8")?;
-    let run = work.prompt("What do we know? [[scenario:ask]]", &["--mcp-config", config])?;
+    init(&grov, &["--mcp"])?;
+    let run = work.prompt("What do we know? [[scenario:ask]]", &[])?;
     assert_eq!(run.result()?, "An outbox table keeps them.");
     let results: Vec<String> = run
         .events
@@ -313,5 +306,12 @@ fn the_real_client_searches_memory_with_mcp() -> Result<()> {
         results.iter().any(|result| result.contains(DECISION)),
         "the tool found nothing: {results:#?}"
     );
+    let state = work.client.home().join(".claude.json");
+    assert!(fs::read_to_string(&state)?.contains("\"grov\""));
+    let ended = grov.run(&["unregister"])?;
+    ensure!(ended.code() == Some(0), "{ended:?}");
+    // The client writes this file itself, all the time.
+    let left: Value = serde_json::from_slice(&fs::read(&state)?)?;
+    assert!(left["mcpServers"].get("grov").is_none(), "{left}");
     Ok(())
 }

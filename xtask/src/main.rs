@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask ci`, `tidy`, `lines`, `test` and `fuzz`.
+//! Development tasks: `cargo xtask ci`, `tidy`, `lines`, `test`, `fuzz` and `real`.
 //!
 //! Start at [`ci::run`] for the checks that a change must pass, at [`tidy::check`] for the rules that the compiler does
 //! not check, and at [`test::run`] for how the tests are started. No shipped crate depends on this one.
@@ -13,6 +13,7 @@ mod ci;
 mod fuzz;
 mod lines;
 mod phases;
+mod real;
 mod test;
 mod tidy;
 mod workspace;
@@ -29,6 +30,8 @@ usage: cargo xtask COMMAND
   test [ARGS…]   all tests, with cargo-nextest where it is installed; ARGS go to the test runner
   fuzz [--seconds N] [TARGET…]
                  run libFuzzer on the parsers of untrusted bytes, 60 seconds each
+  real NAME…|--changed
+                 tests with real programs that are too slow for every run: mcp, metrics
 ";
 
 fn main() -> ExitCode {
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         (Some("tidy"), true) => Workspace::locate().and_then(|workspace| tidy::run(&workspace)),
         (Some("test"), _) => Workspace::locate().and_then(|workspace| test::run(&workspace, &rest)),
         (Some("fuzz"), _) => Workspace::locate().and_then(|workspace| fuzz::run(&workspace, &rest)),
+        (Some("real"), _) => Workspace::locate().and_then(|workspace| real::run(&workspace, &rest)),
         (Some("lines"), _) => Workspace::locate().and_then(|workspace| lines::run(&workspace, &rest)),
         (Some("help" | "--help" | "-h"), _) => {
             print!("{USAGE}");

@@ -201,6 +201,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CaCommand,
     },
+    /// Measure what Grov costs and what it finds, in your recorded sessions or in the bundled sample
+    Eval(EvalArguments),
     /// Play a session with a simulated model and client: no API key, no agent, no network
     Demo,
     /// Print a completion script for a shell
@@ -234,6 +236,9 @@ pub(crate) struct InitArguments {
     /// Also set the status line, unless another one is set
     #[arg(long)]
     pub(crate) statusline: bool,
+    /// Also register Grov's MCP server, with which the agent searches memory and reads its goal
+    #[arg(long)]
+    pub(crate) mcp: bool,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -322,6 +327,19 @@ pub(crate) struct CostArguments {
         hide_possible_values = true
     )]
     pub(crate) source: CostSource,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvalArguments {
+    /// Play and measure the bundled sample instead of reading recorded sessions
+    #[arg(long, conflicts_with_all = ["project", "since"])]
+    pub(crate) sample: bool,
+    /// Only sessions since a duration ago (24h, 7d) or a date (2026-01-31) [default: 30d]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Also write the report as a page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// How calls are grouped.

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod drift;
 mod drift_test;
+mod eval;
 mod goal;
 mod injected;
 mod memory;
@@ -79,6 +80,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
             ConfigCommand::Set { key, value } => config::set(common, terminal, &key, &value),
             ConfigCommand::Unset { key } => config::unset(common, terminal, &key),
         },
+        Command::Eval(arguments) => eval::run(&context()?, &arguments),
         Command::Demo => demo::run(terminal),
         Command::Ca { command } => certificate_authority::run(&context()?, &command),
         Command::Completions { shell } => completions::run(shell, terminal),

@@ -1,6 +1,6 @@
 //! Edits Claude Code's settings files in place, and restores them.
 //!
-//! [`register`] adds hooks, environment variables and a status line to the text of a settings file and returns each
+//! [`register`] adds hooks, environment variables, a status line and an MCP server to the text of a settings file and returns each
 //! [`Change`]; [`unregister`] reverts them. Both are pure functions. Comments, key order, indentation, other hooks and unknown
 //! keys stay byte for byte. [`Registry`] applies both to files on disk and records the changes. [`route`] returns the
 //! variables that make the client use Grov's proxy.
@@ -38,6 +38,6 @@ pub use inspect::{Inspection, OwnHook, StatusLine, inspect};
 pub use mask::{MASK, masked};
 pub use place::{Scope, settings_path, user_folder};
 pub use plain::plain;
-pub use register::{RegisteredText, Registration, register};
+pub use register::{McpServer, RegisteredText, Registration, register};
 pub use registry::{AppliedPlan, Plan, Registry};
 pub use unregister::{UnregisteredText, unregister};

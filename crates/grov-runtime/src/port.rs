@@ -11,6 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// A local connection is established at once or never.
+const HEALTH: &str = "/_grov/health";
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 /// A Grov daemon answers within this time even on a busy machine, so a slower program is not a Grov daemon.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -71,7 +72,7 @@ pub fn listener_at(address: SocketAddr) -> Listener {
 pub fn is_answering(address: SocketAddr) -> bool {
     let answered = || -> io::Result<bool> {
         let mut stream = connect(address)?;
-        request_health(&mut stream)?;
+        request(&mut stream, HEALTH)?;
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(stream.read(&mut [0; 1])? > 0)
     };
@@ -89,7 +90,7 @@ pub fn connect(address: SocketAddr) -> io::Result<TcpStream> {
 /// Requests `/_grov/health` over a connection and parses the JSON object of the answer. `None` for any other answer, after
 /// an error, or after one second.
 pub fn fetch_health<T: DeserializeOwned>(stream: TcpStream) -> Option<T> {
-    let answer = get_health(stream).ok()?;
+    let answer = get(stream, HEALTH).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?;
     // Skips the chunk sizes around the object, if there are any.
@@ -97,10 +98,17 @@ pub fn fetch_health<T: DeserializeOwned>(stream: TcpStream) -> Option<T> {
     (status == "200").then(|| serde_json::from_str(json).ok())?
 }
 
+/// Requests `/_grov/metrics` over a connection; the Prometheus text, or `None` as with [`fetch_health`].
+pub fn fetch_metrics(stream: TcpStream) -> Option<String> {
+    let answer = get(stream, "/_grov/metrics").ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    (head.split(' ').nth(1)? == "200").then(|| body.to_owned())
+}
+
 /// The whole response, head and body.
-fn get_health(mut stream: TcpStream) -> io::Result<String> {
+fn get(mut stream: TcpStream, path: &str) -> io::Result<String> {
     let deadline = Instant::now() + ANSWER_TIMEOUT;
-    request_health(&mut stream)?;
+    request(&mut stream, path)?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     while answer.len() < MAX_ANSWER {
@@ -118,12 +126,12 @@ fn get_health(mut stream: TcpStream) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-fn request_health(stream: &mut TcpStream) -> io::Result<()> {
+fn request(stream: &mut TcpStream, path: &str) -> io::Result<()> {
     let port = stream.peer_addr()?.port();
     stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
     // Sent with one write: a server may answer and close the connection after the first line.
     let request = format!(
-        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\n{LOCAL_HEADER}: 1\r\nconnection: close\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\n{LOCAL_HEADER}: 1\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! `grov demo`: plays a session with a simulated model and a scripted client through the real proxy and store.
 
+use super::eval::{Latency, added_latency};
 use crate::assembly;
 use crate::failure::Failure;
 use crate::format::timestamp;
@@ -67,12 +68,46 @@ struct Answer {
     /// Whether the recorded actions are those of the client.
     agrees: bool,
     cache_misses: usize,
+    #[serde(skip)]
+    added_latency: Option<Latency>,
     seconds: f64,
     #[serde(skip)]
     client_error: Option<String>,
 }
 
+/// What `grov eval` takes from the sessions.
+pub(super) struct Measured {
+    pub(super) sessions: u64,
+    pub(super) prompts: u64,
+    pub(super) actions: u64,
+    pub(super) injected: Option<String>,
+    pub(super) cache_misses: usize,
+    pub(super) added_latency: Option<Latency>,
+}
+
+/// Plays the sessions for their figures.
+pub(super) fn measure() -> Result<Measured, Failure> {
+    let (answer, _) = played()?;
+    Ok(Measured {
+        // The second session has one prompt.
+        sessions: 2,
+        prompts: answer.prompts + 1,
+        actions: answer.steps.len() as u64,
+        injected: answer.injected,
+        cache_misses: answer.cache_misses,
+        added_latency: answer.added_latency,
+    })
+}
+
 pub(crate) fn run(terminal: Terminal) -> Outcome {
+    let (answer, project) = played()?;
+    let is_success = answer.agrees && answer.cache_misses == 0;
+    terminal.answer(answer, |answer, style| text(answer, &project, style))?;
+    Ok(ExitStatus::success_if(is_success))
+}
+
+/// Plays the sessions in a temporary directory. Returns the directory of the project, too.
+fn played() -> Result<(Answer, String), Failure> {
     let started = Instant::now();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -83,9 +118,7 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
     let project = directory.path().join("project").to_string_lossy().into_owned();
     let mut answer = runtime.block_on(play(directory.path()))?;
     answer.seconds = started.elapsed().as_secs_f64();
-    let is_success = answer.agrees && answer.cache_misses == 0;
-    terminal.answer(answer, |answer, style| text(answer, &project, style))?;
-    Ok(ExitStatus::success_if(is_success))
+    Ok((answer, project))
 }
 
 /// Runs model, proxy and client until the client is done.
@@ -142,6 +175,9 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
     };
     let playing = async {
         let played = play_client(&*store, address, &project).await;
+        // Before the proxy stops. On a thread of its own, because it waits for the answer.
+        let measured = tokio::task::spawn_blocking(move || added_latency(address)).await;
+        let played = played.map(|played| (played, measured.ok().flatten()));
         drop((client_done, ledger_done));
         played
     };
@@ -153,7 +189,7 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
         ledger_writer.run(ended(until_ledger_done))
     );
     served.map_err(failed("the proxy failed"))?;
-    let (transcript, injected) = played?;
+    let ((transcript, injected), added_latency) = played?;
     writer.shutdown(FLUSH_TIMEOUT).await;
 
     let session = ClientSessionId::new(&transcript.session_id);
@@ -179,6 +215,7 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
         client_actions: transcript.actions.len(),
         agrees: client_error.is_none() && has_same_calls(&transcript, &steps),
         steps,
+        added_latency,
         cache_misses: sim.cache_report().broken().count(),
         session_id: transcript.session_id,
         seconds: 0.0,

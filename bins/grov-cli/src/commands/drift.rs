@@ -4,6 +4,8 @@ mod explain;
 mod format;
 mod log;
 mod replay;
+
+pub(super) use replay::{JudgedAction, judged_actions};
 mod status;
 
 use crate::arguments::DriftCommand;

@@ -484,3 +484,43 @@ fn hooks_over_http_bypass_the_users_http_proxy() {
     let settings = settings(&scene.path(USER));
     assert_eq!(settings["env"], object!({"NO_PROXY": "127.0.0.1,localhost"}));
 }
+
+#[test]
+fn the_mcp_server_is_registered_and_removed_byte_for_byte() {
+    for (scope, file, before) in [
+        (
+            "user",
+            "home/.claude.json",
+            "{\r\n\t\"numStartups\" : 3,\r\n\t\"mcpServers\": {\"a\":{\"command\":\"b\"}}\r\n}",
+        ),
+        ("local", "home/.claude.json", "{\"projects\": {}}\n"),
+        (
+            "project",
+            "work/.mcp.json",
+            "{\n  // ours\n  \"mcpServers\": {\n  }\n}\n",
+        ),
+        ("project", "work/.mcp.json", ""),
+    ] {
+        let scene = Scene::new();
+        if !before.is_empty() {
+            scene.write(file, before);
+        }
+        let ended = scene.run(&["init", "--mcp", "--scope", scope]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let registered = std::fs::read_to_string(scene.path(file)).unwrap();
+        assert!(
+            registered.contains("\"grov\"") && registered.contains("\"mcp\""),
+            "{registered}"
+        );
+        assert_eq!(scene.run(&["init", "--mcp", "--scope", scope]).code, 0);
+        assert_eq!(
+            std::fs::read_to_string(scene.path(file)).unwrap(),
+            registered,
+            "{scope}"
+        );
+        let ended = scene.run(&["unregister"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let after = std::fs::read_to_string(scene.path(file)).unwrap_or_default();
+        assert_eq!(after, before, "{scope}");
+    }
+}

@@ -15,6 +15,34 @@ pub struct Registration {
     pub environment: Vec<(String, String)>,
     /// The command that prints the status line.
     pub status_line: Option<String>,
+    /// The MCP server.
+    pub mcp_server: Option<McpServer>,
+}
+
+/// Grov's MCP server as the client starts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServer {
+    /// The object that holds `mcpServers`, as a path of member names; empty for the root.
+    pub into: Vec<String>,
+    /// The program.
+    pub program: String,
+    /// The home that it uses, if it is not the usual one.
+    pub home: Option<String>,
+}
+
+impl McpServer {
+    fn shape(&self) -> Shape {
+        let text = |text: &str| Shape::Text(text.to_owned());
+        let mut members = vec![
+            ("type", text("stdio")),
+            ("command", text(&self.program)),
+            ("args", Shape::List(vec![text("mcp")])),
+        ];
+        if let Some(home) = &self.home {
+            members.push(("env", Shape::Object(vec![("GROV_HOME", text(home))])));
+        }
+        Shape::Object(members)
+    }
 }
 
 /// The result of [`register`].
@@ -49,6 +77,14 @@ pub fn register(text: &str, wanted: &Registration) -> Result<RegisteredText, Syn
         let text = |text: &str| Shape::Text(text.to_owned());
         let shape = Shape::Object(vec![("type", text("command")), ("command", text(command))]);
         file.member(&[], "statusLine", &shape)?;
+    }
+    if let Some(server) = &wanted.mcp_server {
+        let mut into: Vec<&str> = Vec::new();
+        for name in server.into.iter().map(String::as_str).chain(["mcpServers"]) {
+            file.container(&into, name, Shape::Object(Vec::new()))?;
+            into.push(name);
+        }
+        file.member(&into, "grov", &server.shape())?;
     }
     // Do not add an empty object that stays empty.
     if let [Change::Root { .. }] = file.changes.as_slice() {

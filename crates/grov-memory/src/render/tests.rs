@@ -91,7 +91,7 @@ fn missing_fields_are_not_rendered() {
 fn nothing_to_render_gives_no_text() {
     assert_eq!(render(&[], &[], Budget::default()), None);
     assert_eq!(render(&[recalled(rich())], &[], Budget { tokens: 0 }), None);
-    let frame = estimated_tokens(&framed(""));
+    let frame = estimated_tokens(&framed("", DETAILS));
     assert_eq!(
         render(&[recalled(rich())], &[], Budget { tokens: frame + 10 }),
         None

@@ -17,6 +17,7 @@ use sequence::Sequence;
 use serde::Serialize;
 use std::path::Path;
 pub(super) use stored::run as session;
+pub(in crate::commands) use stored::{JudgedAction, judged_actions};
 
 /// The result for one sequence.
 #[derive(Serialize)]

@@ -12,8 +12,8 @@ use crate::table::one_line;
 use crate::written_files::FileChange;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
-    Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, inspect,
-    loopback_exceptions, plain, route, settings_path, shell_word,
+    Hook, Inspection, McpServer, Plan, Registration, Registry, Route, Scope, SettingsError, SettingsFile,
+    StatusLine, inspect, loopback_exceptions, plain, route, settings_path, shell_word,
 };
 use grov_redact::Secret;
 use grov_runtime::{Environment, TlsSource, Url, create_private, without_credentials};
@@ -25,6 +25,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const PROGRAM: &str = "grov";
+/// The client's state file, next to its folder or, with `CLAUDE_CONFIG_DIR`, in it. It holds the user's MCP servers.
+const STATE_FILE: &str = ".claude.json";
 
 #[derive(Serialize)]
 struct Answer {
@@ -121,6 +123,9 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         holds_token |= token.is_some();
         let wanted = init.wanted(target, &file, &registry, token.as_ref(), &mut gateway)?;
         plans.push(registry.plan_registration(file, &wanted)?);
+    }
+    if arguments.mcp {
+        plans.push(init.mcp_plan(&registry)?);
     }
     if let Some(gateway) = &gateway
         && let Some(upstream) = gateway::upstream(gateway, &init.context.settings)?
@@ -300,6 +305,37 @@ impl Init<'_> {
         Ok(SettingsFile::read(&path)?)
     }
 
+    /// The registration of the MCP server, in the file in which the client keeps those of the scope: `.mcp.json` of the project,
+    /// or the client's state file in the user's home.
+    fn mcp_plan(&self, registry: &Registry) -> Result<Plan, SettingsError> {
+        let home = self.context.common.home.as_ref();
+        let home = home.and(self.context.home.root().to_str()).map(str::to_owned);
+        let own_state = match self.environment.get("CLAUDE_CONFIG_DIR") {
+            Some(_) => self.client_folder.join(STATE_FILE),
+            None => self.client_folder.with_file_name(STATE_FILE),
+        };
+        let project = || self.project.to_string_lossy().into_owned();
+        let program = || program_path(&self.environment).to_string_lossy().into_owned();
+        let (path, server) = match self.arguments.scope {
+            InitScope::User => (own_state, (Vec::new(), program(), home)),
+            InitScope::Local => {
+                let into = vec!["projects".to_owned(), project()];
+                (own_state, (into, program(), home))
+            }
+            // Shared with everybody: no path and no home of this machine.
+            InitScope::Project => (
+                self.project.join(".mcp.json"),
+                (Vec::new(), PROGRAM.to_owned(), None),
+            ),
+        };
+        let (into, program, home) = server;
+        let wanted = Registration {
+            mcp_server: Some(McpServer { into, program, home }),
+            ..Registration::default()
+        };
+        registry.plan_registration(SettingsFile::read(&path)?, &wanted)
+    }
+
     /// The command for the status line; `None` if it is set, or if the user has another one.
     fn status_line(&self, file: &SettingsFile) -> Result<Option<String>, SettingsError> {
         let command = format!("{} statusline", self.program);
@@ -340,13 +376,17 @@ fn inspected(file: &SettingsFile) -> Result<Inspection, SettingsError> {
 /// This program as a shell word, with its path: that of the entry in a `PATH` directory that leads to this program, which
 /// remains valid after an upgrade, else its own.
 fn program(environment: &Environment) -> String {
+    shell_word(&program_path(environment).to_string_lossy())
+}
+
+fn program_path(environment: &Environment) -> PathBuf {
     let Ok(own) = std::env::current_exe() else {
-        return PROGRAM.to_owned();
+        return PathBuf::from(PROGRAM);
     };
     let resolved = own.canonicalize().ok();
     let found = in_path(PROGRAM, environment).next();
     let found = found.filter(|path| path.canonicalize().ok() == resolved);
-    shell_word(&found.unwrap_or(own).to_string_lossy())
+    found.unwrap_or(own)
 }
 
 /// Where the proxy listens, or will listen.

@@ -32,6 +32,8 @@ struct ActionView {
     /// Id of the step, or of the drift event that replaced it.
     id: String,
     session_id: String,
+    #[serde(skip)]
+    tool_use_id: Option<String>,
     #[serde(with = "time::serde::rfc3339")]
     timestamp: OffsetDateTime,
     action_type: &'static str,
@@ -96,6 +98,26 @@ pub(in crate::commands::drift) fn run(context: &Context, session: Option<&str>) 
     context.answer(answer, text)
 }
 
+/// A stored action with the findings of the current rules.
+pub(in crate::commands) struct JudgedAction {
+    pub(in crate::commands) tool_use_id: Option<String>,
+    pub(in crate::commands) findings: Vec<Finding>,
+}
+
+/// The actions of a session, judged by the current rules.
+pub(in crate::commands) async fn judged_actions(
+    store: &dyn StoreConnection,
+    session: &SelectedSession,
+) -> Result<Vec<JudgedAction>, Failure> {
+    let judged = judged(store, session).await?.into_iter();
+    Ok(judged
+        .map(|action| JudgedAction {
+            tool_use_id: action.tool_use_id,
+            findings: action.findings,
+        })
+        .collect())
+}
+
 /// The actions in chronological order, each judged under its task's contract at that time.
 async fn judged(store: &dyn StoreConnection, session: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
     let tasks: Vec<&SessionState> = session.tasks.iter().map(|task| &task.state).collect();
@@ -132,6 +154,7 @@ async fn judged(store: &dyn StoreConnection, session: &SelectedSession) -> Resul
         views.push(ActionView {
             id: recorded.id,
             session_id: recorded.task.to_string(),
+            tool_use_id: recorded.tool_use_id,
             timestamp: recorded.at,
             action_type: recorded.action.action_type.as_str(),
             files: recorded.action.files,
