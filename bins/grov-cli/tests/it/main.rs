@@ -8,6 +8,7 @@ mod doctor;
 mod drift;
 mod drift_replay;
 mod drift_test;
+mod eval;
 mod guard;
 mod hooks;
 mod memory;
