@@ -1,6 +1,6 @@
 //! A settings file: unregistering hooks restores the file byte for byte.
 
-use grov_hooks::settings::{Hook, Registration, inspect, register, unregister};
+use grov_hooks::settings::{Hook, McpServer, Registration, inspect, register, unregister};
 
 /// Checks one settings file.
 pub(crate) fn check(data: &[u8]) {
@@ -17,6 +17,11 @@ pub(crate) fn check(data: &[u8]) {
             "http://127.0.0.1:8080".to_owned(),
         )],
         status_line: Some("grov statusline".to_owned()),
+        mcp_server: Some(McpServer {
+            into: vec!["projects".to_owned(), "/p".to_owned()],
+            program: "grov".to_owned(),
+            home: Some("/h".to_owned()),
+        }),
     };
     let _inspected = inspect(text);
     let Ok(registered) = register(text, &wanted) else {

@@ -111,6 +111,7 @@ mod tests {
             ],
             environment: vec![("A".to_owned(), "1".to_owned())],
             status_line: Some("'/opt/it'\\''s here/grov' statusline".to_owned()),
+            ..Registration::default()
         };
         let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "mine"}]}]}, "env": {"B": 2}}"#;
         let inspected = inspect(&register(text, &wanted).unwrap().text).unwrap();

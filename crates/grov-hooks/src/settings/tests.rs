@@ -21,6 +21,19 @@ fn wanted() -> Registration {
             ),
         ],
         status_line: Some("grov statusline".into()),
+        mcp_server: None,
+    }
+}
+
+/// The same with the MCP server, in a nested object.
+fn with_mcp() -> Registration {
+    Registration {
+        mcp_server: Some(McpServer {
+            into: vec!["projects".into(), "/p".into()],
+            program: "/usr/bin/grov".into(),
+            home: Some("/h".into()),
+        }),
+        ..wanted()
     }
 }
 
@@ -181,6 +194,7 @@ fn unusual_layouts_are_kept() {
     ] {
         round_trip(text, &only_hook());
         round_trip(text, &wanted());
+        round_trip(text, &with_mcp());
     }
 }
 
@@ -401,6 +415,7 @@ proptest! {
     #[test]
     fn unregistering_restores_every_byte(Settings(text) in settings()) {
         round_trip(&text, &wanted());
+        round_trip(&text, &with_mcp());
     }
 
     #[test]
