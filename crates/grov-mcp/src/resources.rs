@@ -58,12 +58,13 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 
 /// The text of a resource.
 pub(crate) async fn read(ports: &Ports, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let unknown = || ErrorData::resource_not_found("there is no such resource", None);
+    let named = || Some(serde_json::json!({ "uri": uri }));
+    let unknown = || ErrorData::resource_not_found("there is no such resource", named());
     let text = if let Some(id) = uri.strip_prefix(MEMORY) {
         tools::show_memory(ports, id)
             .await
             .map_err(|failure| match failure {
-                ToolFailure::Arguments(message) => ErrorData::resource_not_found(message, None),
+                ToolFailure::Arguments(message) => ErrorData::resource_not_found(message, named()),
                 failure => internal(failure),
             })?
     } else if let Some(name) = uri.strip_prefix(PLAN) {

@@ -17,7 +17,7 @@ pub(super) fn report() -> Result<Report, Failure> {
         added_latency: played.added_latency,
         cache_misses: Some(played.cache_misses as u64),
         tokens_added: played.injected.iter().map(|text| stored::tokens(text)).sum(),
-        prompts_with_injection_percent: percent(played.injected.len()),
+        prompts_with_injection_percent: percent(played.injected.iter().count()),
         not_measured: vec![
             "drift findings and guard questions: the sample has no drift; run `grov eval` on your own sessions".to_owned(),
         ],
