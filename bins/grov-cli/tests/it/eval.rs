@@ -19,7 +19,10 @@ fn the_sample_causes_no_cache_miss_and_a_second_run_compares() {
     let second = json(&ended);
     assert_eq!(second["previous"]["actions"], first["actions"]);
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.contains("prompt-cache misses caused"), "{page}");
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("prompt-cache misses caused"),
+        "{page}"
+    );
 }
 
 #[test]
