@@ -10,8 +10,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// A local connection is established at once or never.
 const HEALTH: &str = "/_grov/health";
+/// A local connection is established at once or never.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 /// A Grov daemon answers within this time even on a busy machine, so a slower program is not a Grov daemon.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
