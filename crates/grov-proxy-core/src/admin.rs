@@ -1,8 +1,11 @@
 //! The routes below `/_grov/`: health, metrics, and those of the embedder.
 
 mod route;
+mod site;
 
 pub use route::{AdminRequest, AdminResponse, AdminRoute};
+pub use site::{Site, SiteBody};
+pub(crate) use site::{SiteStream, Sites, serve as serve_site};
 
 use crate::body::Collector;
 use crate::connection_state::RequestGuard;

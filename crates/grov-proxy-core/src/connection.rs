@@ -25,6 +25,9 @@ const MAX_HEAD: usize = 32 * 1024;
 /// Longest pause inside a request body after shutdown began. A body that keeps coming has the grace period.
 const SHUTDOWN_BODY_PAUSE: Duration = Duration::from_secs(1);
 
+/// A client that reads nothing of an endless response for this long loses its connection.
+const STREAM_PAUSE: Duration = Duration::from_secs(60);
+
 /// Longest wait for a head, and longest pause inside a body, on a connection beyond the limit.
 const ADMIN_ONLY_WAIT: Duration = Duration::from_secs(2);
 
@@ -136,6 +139,8 @@ struct ConnectionTimeouts {
     deadline: Option<Instant>,
     /// [`ConnectionState::reads`] when the deadline was set.
     reads: u64,
+    /// [`ConnectionState::stream_polls`] then.
+    stream_polls: u64,
     timer: DeadlineTimer,
     stopping: bool,
     last_chance: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -156,6 +161,7 @@ impl ConnectionTimeouts {
             phase: None,
             deadline: None,
             reads: 0,
+            stream_polls: 0,
             timer: DeadlineTimer::default(),
             stopping: false,
             last_chance: None,
@@ -198,9 +204,13 @@ impl ConnectionTimeouts {
             if self.timer.poll(cx, deadline).is_pending() {
                 break;
             }
-            // A slow body may go on.
-            let has_moved = self.state.reads() != self.reads;
-            if phase != Phase::Body || !has_moved {
+            // A slow body may go on, and so may a stream.
+            let has_moved = match phase {
+                Phase::Body => self.state.reads() != self.reads,
+                Phase::Stream => self.state.stream_polls() != self.stream_polls,
+                _ => false,
+            };
+            if !has_moved {
                 return Poll::Ready(Action::Close(CloseReason::TimedOut(phase)));
             }
             self.start_phase(phase);
@@ -225,6 +235,7 @@ impl ConnectionTimeouts {
             Phase::NextRequest => Some(self.keep_alive),
             Phase::Body if self.stopping => Some(SHUTDOWN_BODY_PAUSE),
             Phase::Body => Some(self.body_pause),
+            Phase::Stream => Some(STREAM_PAUSE),
             Phase::Response => None,
         };
         let Some(limit) = limit else {
@@ -236,6 +247,7 @@ impl ConnectionTimeouts {
         // An overflow means no limit.
         self.deadline = now.checked_add(limit);
         self.reads = self.state.reads();
+        self.stream_polls = self.state.stream_polls();
         let rank = eviction_rank(phase, now - self.start);
         self.state.set_eviction_rank(rank);
     }
@@ -248,7 +260,7 @@ pub(crate) fn eviction_rank(phase: Phase, since: Duration) -> u64 {
     match phase {
         Phase::FirstRequest | Phase::NextRequest => since.min(NOT_EVICTABLE / 2),
         Phase::Head => (NOT_EVICTABLE / 2 + since).min(NOT_EVICTABLE - 1),
-        Phase::Body | Phase::Response => NOT_EVICTABLE,
+        Phase::Body | Phase::Response | Phase::Stream => NOT_EVICTABLE,
     }
 }
 

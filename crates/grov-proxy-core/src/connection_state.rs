@@ -27,6 +27,10 @@ struct State {
     head_started: AtomicBool,
     /// Whether the client speaks plain HTTP although it should use TLS.
     is_plain_on_tls: AtomicBool,
+    /// Whether the response is one of a site, which may be endless.
+    is_stream: AtomicBool,
+    /// How often the body of such a response was polled.
+    stream_polls: AtomicU64,
     /// Reads that returned bytes.
     reads: AtomicU64,
     /// A [`Signal`].
@@ -50,6 +54,8 @@ impl Default for State {
             response_started: AtomicBool::new(false),
             head_started: AtomicBool::new(false),
             is_plain_on_tls: AtomicBool::new(false),
+            is_stream: AtomicBool::new(false),
+            stream_polls: AtomicU64::new(0),
             reads: AtomicU64::new(0),
             signal: AtomicU8::new(NONE),
             eviction_rank: AtomicU64::new(NOT_EVICTABLE),
@@ -88,6 +94,8 @@ pub(crate) enum Phase {
     Body,
     /// The response, or the client reading it.
     Response,
+    /// The client reading a response that may be endless.
+    Stream,
 }
 
 impl ConnectionState {
@@ -98,6 +106,7 @@ impl ConnectionState {
         state.unflushed.store(true, Ordering::Relaxed);
         state.head_started.store(false, Ordering::Relaxed);
         state.response_started.store(false, Ordering::Relaxed);
+        state.is_stream.store(false, Ordering::Relaxed);
         let requests = state.requests.load(Ordering::Relaxed);
         state.requests.store(requests + 1, Ordering::Relaxed);
         RequestGuard(self.clone())
@@ -142,11 +151,17 @@ impl ConnectionState {
             true if state.head_started.load(Ordering::Relaxed) => Phase::Head,
             true if self.requests() == 0 => Phase::FirstRequest,
             true => Phase::NextRequest,
+            false if state.is_stream.load(Ordering::Relaxed) => Phase::Stream,
             // Once the response has started, the client may take its time with the rest of its body.
             false if state.response_started.load(Ordering::Relaxed) => Phase::Response,
             false if state.awaits_body.load(Ordering::Relaxed) => Phase::Body,
             false => Phase::Response,
         }
+    }
+
+    /// Returns a number that grows while the client reads an endless response.
+    pub(crate) fn stream_polls(&self) -> u64 {
+        self.0.stream_polls.load(Ordering::Relaxed)
     }
 
     /// Returns the number of requests that reached the service.
@@ -225,6 +240,12 @@ impl RequestGuard {
         BodyProgress(self.0.clone())
     }
 
+    /// Tracks a response that may be endless.
+    pub(crate) fn stream(&self) -> StreamProgress {
+        self.0.0.is_stream.store(true, Ordering::Relaxed);
+        StreamProgress(self.0.clone())
+    }
+
     /// Returns whether the client speaks plain HTTP although it should use TLS.
     pub(crate) fn is_plain_on_tls(&self) -> bool {
         self.0.0.is_plain_on_tls.load(Ordering::Relaxed)
@@ -239,6 +260,21 @@ impl RequestGuard {
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.0.serving.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The progress of a response that may be endless.
+pub(crate) struct StreamProgress(ConnectionState);
+
+impl StreamProgress {
+    /// Notes that the connection is ready for more of it.
+    pub(crate) fn polled(&self) {
+        self.0.0.stream_polls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns whether the connection is to close.
+    pub(crate) fn must_end(&self) -> bool {
+        matches!(self.0.signal(), Signal::Retire | Signal::Stop)
     }
 }
 

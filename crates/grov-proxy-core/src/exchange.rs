@@ -1,6 +1,6 @@
 //! One exchange: check the request, collect its body, edit it, forward it, relay the response.
 
-use crate::admin::{self, AdminService};
+use crate::admin::{self, AdminService, SiteStream, Sites};
 use crate::admission::{Access, Admission, Client};
 use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
@@ -49,6 +49,7 @@ pub(crate) struct Service {
     pub(crate) observation: Option<ObserverQueue>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) admin: AdminService,
+    pub(crate) sites: Sites,
 }
 
 /// The body of a response to the client.
@@ -61,6 +62,7 @@ pub(crate) struct ClientBody {
 enum Kind {
     Full(Option<Bytes>),
     Relay(Box<Relay>),
+    Site(Box<SiteStream>),
     /// No body: another protocol follows. `None` once it was taken.
     Switched(Option<Box<Switched>>),
 }
@@ -129,6 +131,12 @@ impl Service {
         }
         let path = request.uri().path();
         if profile.is_none() && path.starts_with(admin::PREFIX) {
+            if client.access == Access::Everything
+                && let Some(site) = self.sites.find(path)
+            {
+                let response = admin::serve_site(site, request, &self.admin.collector, serving).await?;
+                return Ok(response.map(|body| Kind::Site(Box::new(body))));
+            }
             let response = self.admin.serve(request, serving).await?;
             return Ok(response.map(|bytes| Kind::Full(Some(bytes))));
         }
@@ -494,6 +502,7 @@ impl Body for ClientBody {
             Kind::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Relay(relay) => Pin::new(relay.as_mut()).poll_frame(cx),
             Kind::Switched(_) => Poll::Ready(None),
+            Kind::Site(site) => site.poll(cx).map(|frame| frame.map(Ok)),
         }
     }
 
@@ -502,6 +511,7 @@ impl Body for ClientBody {
             Kind::Full(bytes) => bytes.is_none(),
             Kind::Relay(relay) => relay.is_end_stream(),
             Kind::Switched(_) => true,
+            Kind::Site(site) => site.is_end_stream(),
         }
     }
 
@@ -510,6 +520,7 @@ impl Body for ClientBody {
             Kind::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Relay(relay) => relay.size_hint(),
             Kind::Switched(_) => SizeHint::with_exact(0),
+            Kind::Site(site) => site.size_hint(),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | try another upstream after a failure | [`Failover`] | [`Forward::failover`] |
 //! | decide which requests are served, and for whom | [`Gatekeeper`] | [`ProxyBuilder::gatekeeper`] |
 //! | answer requests below `/_grov/` | [`AdminRoute`] | [`ProxyBuilder::admin_route`] |
+//! | serve pages below `/_grov/` to a browser | [`Site`] | [`ProxyBuilder::site`] |
 //!
 //! # Example
 //!
@@ -106,7 +107,7 @@ mod upstream;
 mod workers;
 
 pub use admin::MetricKind;
-pub use admin::{AdminRequest, AdminResponse, AdminRoute};
+pub use admin::{AdminRequest, AdminResponse, AdminRoute, Site, SiteBody};
 pub use codec::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 pub use error::{BuildError, ServeError};
 pub use gate::{Admitted, Arrival, Gatekeeper, Peer, Refusal};

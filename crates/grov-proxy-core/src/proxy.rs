@@ -1,6 +1,8 @@
 //! The proxy and its builder.
 
-use crate::admin::{AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind, Registrar};
+use crate::admin::{
+    AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind, Registrar, Site, Sites,
+};
 use crate::admission::Admission;
 use crate::body::Collector;
 use crate::body_budget::BodyBudget;
@@ -75,6 +77,7 @@ pub struct ProxyBuilder {
     registrars: Vec<Registrar>,
     kept_headers: Vec<HeaderName>,
     routes: Vec<(&'static str, Arc<dyn AdminRoute>)>,
+    sites: Sites,
 }
 
 impl Proxy {
@@ -99,6 +102,7 @@ impl Proxy {
             registrars: Vec::new(),
             kept_headers: Vec::new(),
             routes: Vec::new(),
+            sites: Sites::default(),
         }
     }
 
@@ -319,6 +323,12 @@ impl ProxyBuilder {
         self
     }
 
+    /// Adds a site for the path `/_grov/` with `prefix`, such as `ui`, and for those below it.
+    pub fn site(mut self, prefix: &'static str, site: Arc<dyn Site>) -> Self {
+        self.sites.add(prefix, site);
+        self
+    }
+
     /// Builds the proxy. Does no I/O.
     ///
     /// # Errors
@@ -363,6 +373,7 @@ impl ProxyBuilder {
             observation: None,
             metrics,
             admin,
+            sites: self.sites,
         };
         Ok(Proxy {
             service,
