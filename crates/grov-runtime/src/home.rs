@@ -160,6 +160,11 @@ impl Home {
         self.root.join("hook-token")
     }
 
+    /// The key of links to the dashboard.
+    pub fn browser_key(&self) -> PathBuf {
+        self.root.join("ui-key")
+    }
+
     /// The hashes of the tokens with which clients use the proxy.
     pub fn tokens(&self) -> PathBuf {
         self.root.join("tokens.json")

@@ -7,6 +7,7 @@
 //! This crate has no knowledge of sessions, requests or the database.
 #![forbid(unsafe_code)]
 
+mod browser;
 mod control;
 pub mod daemon;
 mod dotenv;
@@ -24,6 +25,7 @@ mod tokens;
 mod url;
 mod variables;
 
+pub use browser::{BrowserKey, OpenedLink};
 pub use control::{ControlAnswer, ControlCommand, control};
 pub use environment::Environment;
 use home::create_directory;
