@@ -18,12 +18,14 @@ mod cuts;
 mod drift;
 mod embedder;
 mod exchange;
+mod finding_mark;
 mod free_text;
 mod function_words;
 mod goal;
 mod hook_session;
 mod ids;
 mod inbox;
+mod journal;
 mod judge;
 mod ledger;
 mod macros;
@@ -65,6 +67,7 @@ pub use embedder::{
 pub use exchange::{
     ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, StepResult, TokenUsage,
 };
+pub use finding_mark::{FindingMark, FindingMarkStore};
 pub use function_words::{is_function_word, is_stop_word};
 pub use goal::prompt_of_goal;
 pub use grov_redact::{
@@ -83,6 +86,7 @@ pub use inbox::{
     Changed, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, NOTICE_INTERVAL, ProposalMaterial,
     ProposedItem, TaskProposals, derived_item_id, local_project_id,
 };
+pub use journal::{Journal, JournalExchange, JournalPrompt, JournalStore};
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,

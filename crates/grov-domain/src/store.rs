@@ -5,9 +5,9 @@
 
 use crate::{
     ActivityStore, ClientSessionId, ContextStore, CutStore, DriftStore, EmbeddingStore, ExchangeRecord,
-    FileReasoning, GoalStore, HookStore, ItemStore, LedgerStore, MemorySearch, MemoryStore,
-    OrchestrationStore, RoutedUsageStore, SessionId, SessionState, SessionStatus, SessionSummary,
-    SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    FileReasoning, FindingMarkStore, GoalStore, HookStore, ItemStore, JournalStore, LedgerStore,
+    MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState, SessionStatus,
+    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -296,6 +296,8 @@ pub trait Store:
     + FileReasoningStore
     + HookStore
     + ActivityStore
+    + JournalStore
+    + FindingMarkStore
     + SpendingStore
     + RoutedUsageStore
     + ContextStore

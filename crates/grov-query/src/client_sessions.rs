@@ -174,7 +174,7 @@ pub async fn client_sessions(
 }
 
 /// A session that the proxy recorded, as ended. [`complete`] says what it is if it was active lately.
-fn of_proxy(
+pub(crate) fn of_proxy(
     id: &ClientSessionId,
     tasks: &[SessionState],
     hooked: Option<&HookSession>,
@@ -197,12 +197,12 @@ fn of_proxy(
 }
 
 /// Adds what the newest response and the hook at the end of the session tell.
-fn complete(view: &mut ClientSessionView, activity: &SessionActivity, now: OffsetDateTime) {
+pub(crate) fn complete(view: &mut ClientSessionView, activity: &SessionActivity, now: OffsetDateTime) {
     let in_turn = activity.stop_reason.as_deref() == Some("tool_use");
     view.state = LiveState::of(in_turn, activity.ended_at, view.last_update, now);
 }
 
-fn of_hooks(session: &HookSession, now: OffsetDateTime) -> ClientSessionView {
+pub(crate) fn of_hooks(session: &HookSession, now: OffsetDateTime) -> ClientSessionView {
     let id = &session.client_session_id;
     let in_turn = session.turn_ended_at.is_none() && session.prompts > 0;
     // A worker may follow the session after its end.

@@ -14,6 +14,7 @@
 mod active_constraints;
 mod client_sessions;
 mod drift;
+mod findings;
 mod goal;
 mod hook_sessions;
 mod injections;
@@ -21,9 +22,11 @@ mod lookup;
 mod measured_context;
 mod memory;
 mod memory_match;
+mod session_cards;
 mod session_stats;
 mod sessions;
 mod steps;
+mod timeline;
 mod transcript_window;
 
 pub use active_constraints::ActiveConstraints;
@@ -34,6 +37,7 @@ pub use drift::{
     CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,
     drift_status, find_event, recovery_step_text,
 };
+pub use findings::{FindingsView, MarkedFinding, RuleRecord, findings, rule_of};
 pub use goal::{GoalView, OriginView};
 pub use hook_sessions::project_status;
 pub use injections::{HookedText, InjectionView, injections};
@@ -43,7 +47,9 @@ pub use memory::{
     MAX_MATCHES, MemoryRefView, ResultView, find_item, find_memory, memory_refs, replaced_memories,
     replacements, short_item_id, title,
 };
+pub use session_cards::{SessionCard, session_card, session_cards};
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{SelectedSession, find_session};
 pub use steps::{SessionSteps, session_steps};
+pub use timeline::{ScorePoint, Timeline, TimelineEntry, TimelineKind, timeline};
 pub use transcript_window::{read_window, window_content};

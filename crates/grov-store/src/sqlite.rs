@@ -8,10 +8,12 @@ mod context;
 mod drift;
 mod error;
 mod file_reasoning;
+mod finding_marks;
 mod hooks;
 mod insert;
 mod integrity;
 mod items;
+mod journal;
 mod ledger;
 
 mod memory;

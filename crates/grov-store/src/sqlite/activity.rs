@@ -98,7 +98,7 @@ fn usage(row: &SqliteRow) -> Result<ExchangeUsage, StoreError> {
     }))
 }
 
-fn tokens(row: &SqliteRow) -> Result<TokenUsage, StoreError> {
+pub(super) fn tokens(row: &SqliteRow) -> Result<TokenUsage, StoreError> {
     Ok(from_row!(row => TokenUsage {
         input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output,
     }))

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -28,6 +28,7 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("../../../../migrations/sqlite/0015_context.sql"),
     include_str!("../../../../migrations/sqlite/0016_cuts.sql"),
     include_str!("../../../../migrations/sqlite/0017_memory_items.sql"),
+    include_str!("../../../../migrations/sqlite/0018_finding_marks.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.
