@@ -22,6 +22,12 @@ pub(crate) async fn open_existing(database: &Path) -> Result<Option<impl StoreCo
     SqliteStore::open_existing(database, &OpenOptions::default()).await
 }
 
+/// Like [`open_existing`], for a store that is kept.
+pub(crate) async fn open_to_follow(database: &Path) -> Result<Option<Box<dyn StoreConnection>>, StoreError> {
+    let store = SqliteStore::open_existing(database, &OpenOptions::default()).await?;
+    Ok(store.map(|store| Box::new(store) as Box<dyn StoreConnection>))
+}
+
 /// Like [`open_existing`], but does not wait for a busy database.
 pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl StoreConnection>, StoreError> {
     SqliteStore::open_existing(database, &OpenOptions::brief()).await

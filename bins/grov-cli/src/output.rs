@@ -111,12 +111,17 @@ const GREEN: &str = "[32m";
 const YELLOW: &str = "[33m";
 
 /// Emphasis by terminal escape sequences, or none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     color: bool,
 }
 
 impl Style {
+    /// Whether there is emphasis.
+    pub(crate) fn is_colored(self) -> bool {
+        self.color
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         self.wrapped(BOLD, text)
     }

@@ -11,10 +11,10 @@ use crate::output::{self, ExitStatus, Outcome, note};
 use crate::session;
 use crate::since::parse_since;
 use grov_domain::{ActivityStore, ChangeCursor, ClientSessionId, Clock, SystemClock};
-use seen::Seen;
+pub(super) use seen::Seen;
 use std::time::Duration;
 use time::OffsetDateTime;
-use view::ChangeView;
+pub(super) use view::ChangeView;
 
 /// Time between two looks into the store.
 const INTERVAL: Duration = Duration::from_millis(250);

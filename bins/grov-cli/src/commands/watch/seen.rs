@@ -10,18 +10,18 @@ const MAX_REMEMBERED: usize = 20_000;
 
 /// The changes that were shown, by their keys.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(in crate::commands) struct Seen {
     keys: HashMap<String, OffsetDateTime>,
 }
 
 impl Seen {
     /// Remembers a change, and says whether it is new.
-    pub(super) fn is_new(&mut self, key: String, at: OffsetDateTime) -> bool {
+    pub(in crate::commands) fn is_new(&mut self, key: String, at: OffsetDateTime) -> bool {
         self.keys.insert(key, at).is_none()
     }
 
     /// Forgets changes that are too old to be returned again.
-    pub(super) fn forget(&mut self, now: OffsetDateTime) {
+    pub(in crate::commands) fn forget(&mut self, now: OffsetDateTime) {
         if self.keys.len() > MAX_REMEMBERED {
             self.keys.retain(|_, at| now - *at < MEMORY);
         }

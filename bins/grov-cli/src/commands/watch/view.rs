@@ -14,7 +14,7 @@ const MAX_TEXT: usize = 160;
 
 /// A change. Serializes to a line of JSON.
 #[derive(Debug, Serialize)]
-pub(super) struct ChangeView {
+pub(in crate::commands) struct ChangeView {
     #[serde(with = "time::serde::rfc3339")]
     at: OffsetDateTime,
     session_id: ClientSessionId,
@@ -66,7 +66,7 @@ enum Detail {
 }
 
 impl ChangeView {
-    pub(super) fn of(change: Change) -> Self {
+    pub(in crate::commands) fn of(change: Change) -> Self {
         let (kind, detail) = match change.kind {
             ChangeKind::Prompt { text } => ("prompt", Detail::Prompt { text }),
             ChangeKind::Action(step) => (
@@ -139,8 +139,28 @@ impl ChangeView {
         }
     }
 
+    /// The session.
+    pub(in crate::commands) fn session(&self) -> &str {
+        self.session_id.as_str()
+    }
+
+    /// When it happened.
+    pub(in crate::commands) fn at(&self) -> OffsetDateTime {
+        self.at
+    }
+
+    /// Whether the agent acted.
+    pub(in crate::commands) fn is_action(&self) -> bool {
+        matches!(self.detail, Detail::Action { .. })
+    }
+
+    /// Whether an action was judged off the goal.
+    pub(in crate::commands) fn is_finding(&self) -> bool {
+        matches!(self.detail, Detail::Finding { .. })
+    }
+
     /// One line for a person.
-    pub(super) fn text(&self, style: Style) -> String {
+    pub(in crate::commands) fn text(&self, style: Style) -> String {
         let time = self.at.time();
         let (hour, minute, second) = time.as_hms();
         let session: String = self.session_id.as_str().chars().take(8).collect();
