@@ -11,6 +11,7 @@ mod agent;
 mod command_line;
 mod consent;
 mod cost;
+mod dashboard;
 mod guard;
 mod guard_under_load;
 mod hooks;

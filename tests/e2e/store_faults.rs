@@ -48,6 +48,12 @@ impl Hold {
         Ok(Self { runtime, connection })
     }
 
+    /// Runs a statement in the transaction.
+    pub fn run(mut self, sql: &'static str) -> Result<Self> {
+        self.runtime.block_on(self.connection.execute(sql))?;
+        Ok(self)
+    }
+
     pub fn release(mut self) -> Result<()> {
         self.runtime.block_on(self.connection.execute("COMMIT"))?;
         self.runtime.block_on(self.connection.close())?;

@@ -137,6 +137,10 @@ pub(crate) enum Command {
     },
     /// Show prompts, actions, findings, injected text and token counts as they are recorded; Ctrl-C ends it
     Watch(WatchArguments),
+    /// Show sessions, rates, costs and what happens, in the terminal
+    Top(TopArguments),
+    /// Open the dashboard in a browser: sessions as they happen, memory, drift, cost, settings
+    Ui(UiArguments),
     /// Show what the agent's requests cost: from its transcripts, and from what the proxy saw
     Cost(CostArguments),
     /// Show and edit the goal contract: the goal, and what the agent may and must not change
@@ -279,6 +283,22 @@ pub(crate) struct WatchArguments {
     /// Begin a duration ago (10m, 2h) or at a time [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TopArguments {
+    /// Only sessions whose id, goal, project, state or last action contains this
+    pub(crate) filter: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UiArguments {
+    /// Print the link and start no browser; it opens the dashboard once, within two minutes
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Sign out every browser
+    #[arg(long, conflicts_with = "print")]
+    pub(crate) sign_out: bool,
 }
 
 /// How the client's spending is grouped.

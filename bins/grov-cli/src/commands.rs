@@ -28,6 +28,8 @@ mod store;
 mod switch;
 mod token;
 mod tools;
+mod top;
+mod ui;
 mod usage;
 mod watch;
 
@@ -57,6 +59,8 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Steps { session } => steps::run(&context()?, session.as_deref()),
         Command::Injected { session } => injected::run(&context()?, session.as_deref()),
         Command::Watch(arguments) => watch::run(&context()?, &arguments),
+        Command::Top(arguments) => top::run(&context()?, &arguments),
+        Command::Ui(arguments) => ui::run(common, &arguments, terminal),
         Command::Cost(arguments) => cost::run(&context()?, &arguments),
         Command::Goal(arguments) => goal::run(&context()?, &arguments),
         Command::Drift { command } => drift::run(context, &command, terminal),

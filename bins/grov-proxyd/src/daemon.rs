@@ -5,6 +5,8 @@ use crate::arguments::Arguments;
 use crate::assembly;
 use crate::context_setup;
 use crate::control::Control;
+use crate::dashboard;
+use crate::dashboard::Dashboard;
 use crate::drift_setup;
 use crate::embedding::{Embedding, EmbeddingStatus};
 use crate::handover::{HandOver, Inherited, Listener, Predecessor};
@@ -432,6 +434,7 @@ impl Services<'_> {
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
+        let dashboard = Dashboard::new(self.home, environment, self.access.scheme() == "https");
         let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());
@@ -483,6 +486,7 @@ impl Services<'_> {
                 mcp::PREFIX,
                 Arc::new(McpRoute::new(self.home, settings.context())),
             )
+            .site(dashboard::PREFIX, Arc::new(dashboard))
             .version(VERSION)
             .build()
             .map_err(Stop::usage)?;

@@ -8,6 +8,7 @@ mod context_material;
 mod context_setup;
 mod control;
 mod daemon;
+mod dashboard;
 mod drift_setup;
 mod embedding;
 mod handover;

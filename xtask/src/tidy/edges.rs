@@ -24,6 +24,8 @@ enum Layer {
     ServiceEdge,
     /// Answers agents from read models.
     AgentEdge,
+    /// Pages for a browser, over read models.
+    Pages,
     /// Runs external tools with the effects of other crates.
     Tools,
     /// Answers hooks, for the programs that run them.
@@ -263,6 +265,18 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "grov-dashboard",
+        layer: Layer::Pages,
+        must_not_use: &[
+            "grov-store",
+            "grov-llm",
+            "grov-project",
+            "grov-wire",
+            "grov-actions",
+            "grov-session",
+        ],
+    },
+    Crate {
         name: "grov-drift",
         layer: Layer::HookPath,
         must_not_use: &["grov-wire", "grov-store", "grov-llm"],
@@ -351,8 +365,8 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["axum", "utoipa-swagger-ui"],
-        &["grov-agent-http"],
-        "routes of the agent service stay at its edge",
+        &["grov-agent-http", "grov-dashboard"],
+        "routes belong to the agent service's edge and to the dashboard",
     ),
     (
         &["rmcp"],
@@ -418,6 +432,7 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         Layer::Proxy => to.name == "grov-wire",
         Layer::Query | Layer::Tools => matches!(to.layer, Layer::Pure | Layer::Effects),
         Layer::AgentEdge => matches!(to.layer, Layer::Pure | Layer::Effects | Layer::Query),
+        Layer::Pages => matches!(to.layer, Layer::Pure | Layer::Effects | Layer::Query),
         Layer::HookPath => matches!(
             to.layer,
             Layer::Pure | Layer::Effects | Layer::HookEdge | Layer::Query
@@ -517,6 +532,8 @@ mod tests {
             ("grov-cli", "grov-hooks"),
             ("grov-drift", "grov-hooks"),
             ("grov-drift", "grov-query"),
+            ("grov-dashboard", "grov-query"),
+            ("grov-proxyd", "grov-dashboard"),
             ("grov-drift", "grov-plans"),
             ("grov-query", "grov-memory"),
             ("grov-cli", "grov-query"),
@@ -569,6 +586,8 @@ mod tests {
             ("grov-drift", "grov-proxy-core"),
             ("grov-drift", "grov-drift-proxy"),
             ("grov-drift", "grov-sim"),
+            ("grov-dashboard", "grov-store"),
+            ("grov-dashboard", "grov-proxy-core"),
             ("grov-drift", "grov-store"),
             ("grov-drift", "grov-llm"),
             ("grov-hooks", "grov-drift"),
