@@ -108,18 +108,24 @@ impl LedgerStore for SqliteStore {
     }
 
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
-        let sql = "SELECT l.client_session_id, l.agent_id, l.model, l.seen_at AS last_seen_at, m.task_id, \
-             e.decided_at AS added_at, \
+        // The summaries of cleared conversations, and their copies in forks, tell of every task of their session.
+        let sql = "WITH held (lineage, task_id, added_at) AS (SELECT m.lineage, m.task_id, e.decided_at \
+              FROM ledger_memories m JOIN ledger_entries e ON e.lineage = m.lineage AND e.anchor = m.anchor \
+              WHERE m.task_id IN (SELECT value FROM json_each(?1)) UNION ALL \
+              SELECT DISTINCT c.lineage, t.id, c.decided_at FROM tasks t \
+              JOIN ledger_lineages o ON o.client_session_id = t.client_session_id \
+              JOIN ledger_cuts own ON own.lineage = o.id \
+              JOIN ledger_cuts c ON c.anchor = own.anchor AND c.block = own.block \
+              WHERE c.applied_at IS NOT NULL AND t.id IN (SELECT value FROM json_each(?1))) \
+             SELECT l.client_session_id, l.agent_id, l.model, l.seen_at AS last_seen_at, h.task_id, h.added_at, \
              (SELECT x.input + x.cache_read + x.cache_creation FROM session_states s \
               JOIN exchanges x ON x.session_id = s.session_id \
               WHERE s.client_session_id = l.client_session_id AND x.moved_to IS NULL \
               AND x.kind IN ('main', 'subagent') AND coalesce(x.agent_id, '') = l.agent_id \
               AND x.input + x.cache_read + x.cache_creation > 0 \
               ORDER BY x.ended_at DESC, x.id DESC LIMIT 1) AS prompt_tokens \
-             FROM ledger_memories m JOIN ledger_lineages l ON l.id = m.lineage \
-             JOIN ledger_entries e ON e.lineage = m.lineage AND e.anchor = m.anchor \
-             WHERE m.task_id IN (SELECT value FROM json_each(?1)) \
-             ORDER BY l.seen_at DESC, l.id DESC, e.decided_at, m.task_id";
+             FROM held h JOIN ledger_lineages l ON l.id = h.lineage \
+             ORDER BY l.seen_at DESC, l.id DESC, h.added_at, h.task_id";
         self.read(sql, params![tasks], |row| {
             Ok(from_row!(row => LedgerUse {
                 lineage: lineages::lineage(row)?,

@@ -7,7 +7,7 @@ use crate::sqlite::ledger::BUMP_REVISION;
 use crate::sqlite::select::expanded;
 use crate::sqlite::{SqliteStore, StoreError};
 use crate::{Spool, drain_spool};
-use grov_domain::TaskId;
+use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, TaskId};
 
 /// Parts of statements; `?1` is a JSON list of task ids.
 #[rustfmt::skip]
@@ -37,6 +37,12 @@ const BLANK_CORRECTIONS: &str = "WITH own AS MATERIALIZED (SELECT e.anchor, e.bl
      JOIN ledger_entries e ON CASE WHEN json_valid(e.block) THEN instr(json_extract(e.block, '$.text'), \
      c.text) > 0 ELSE 0 END WHERE c.text <> '' AND c.session_id IN {sessions}) UPDATE ledger_entries \
      SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)";
+
+/// Replaces the summaries of cleared conversations, also in sessions that continue them: they tell of every task of their
+/// session. The conversations stay cleared, because the model's window may not hold them whole. `?2` is the new block.
+const BLANK_CUTS: &str = "UPDATE ledger_cuts SET block = ?2 WHERE block <> ?2 AND (anchor, block) IN \
+     (SELECT c.anchor, c.block FROM ledger_cuts c JOIN ledger_lineages l ON l.id = c.lineage \
+     WHERE l.client_session_id IN {clients})";
 
 /// Deletes goal edits made while the task was active. If the session has another active task, deletes only reworded
 /// goals: what the user allowed, forbade and required stays in force.
@@ -91,6 +97,8 @@ const ERASE: &[&str] = &[
     "DELETE FROM context_readings WHERE client_session_id IN {clients}",
     "DELETE FROM prepared_summaries WHERE client_session_id IN {clients}",
     "DELETE FROM compactions WHERE client_session_id IN {clients}",
+    "DELETE FROM ledger_cuts WHERE applied_at IS NULL AND lineage IN \
+     (SELECT id FROM ledger_lineages WHERE client_session_id IN {clients})",
     "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, \
      keywords = NULL, forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN {sessions}",
 ];
@@ -156,8 +164,20 @@ fn traces_left(done: &str, again: &str, error: StoreError) -> StoreError {
     }
 }
 
+/// Returns the block that takes the place of a forgotten summary, as it is sent.
+fn blank_cut() -> String {
+    let text = format!(
+        "{OWN_TEXT_OPENING}>\nThe earlier part of this conversation was left out, and its summary was deleted at the user's \
+         request. Ask the user for what you need.\n{OWN_TEXT_CLOSING}"
+    );
+    // As the other blocks: the text first.
+    format!(r#"{{"text":{},"type":"text"}}"#, serde_json::Value::from(text))
+}
+
 async fn erase(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
-    let mut in_use = 0;
+    let mut in_use = connection
+        .execute(expanded(BLANK_CUTS, PARTS), params![tasks, blank_cut()])
+        .await?;
     for statement in [BLANK_BLOCKS, BLANK_CORRECTIONS, DROP_EDITS] {
         in_use += connection
             .execute(expanded(statement, PARTS), params![tasks])
