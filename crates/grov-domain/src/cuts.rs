@@ -19,6 +19,8 @@ pub struct HistoryCut<T = String> {
     pub decided_at: OffsetDateTime,
     /// Time of the first request without the beginning; `None` before.
     pub applied_at: Option<OffsetDateTime>,
+    /// Whether the size of the context after it is from a response.
+    pub is_measured: bool,
     /// What it saves.
     pub effect: CutEffect,
 }
@@ -64,6 +66,8 @@ pub enum CutNote {
     Applied(OffsetDateTime),
     /// The size of the context in the first response, in tokens.
     Measured(u64),
+    /// Another cut took its place before it was applied.
+    Dropped,
 }
 
 /// The clears of a client session.

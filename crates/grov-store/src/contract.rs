@@ -170,6 +170,7 @@ macro_rules! contract_tests {
             trims_are_saved_together
             adoption_copies_cuts_in_the_history
             prune_removes_cuts
+            forgetting_a_memory_blanks_the_summaries_of_its_session
             lineages_with_the_same_start_are_separate
             deepest_tip_is_continued
             the_last_seen_of_equal_tips_is_continued

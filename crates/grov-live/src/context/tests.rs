@@ -139,6 +139,7 @@ impl Home {
         let timeouts = Timeouts {
             locate: long,
             load: long,
+            load_large: long,
             text: long,
         };
         let (policy, injecting) = Injection::with_timeouts(timeouts, Arc::clone(&store) as Arc<_>, sources);

@@ -19,18 +19,18 @@ const MAX_ENTRIES: usize = 1024;
 /// When the prompt caches were used last.
 #[derive(Debug, Default)]
 pub(super) struct CacheUse {
-    used: Mutex<HashMap<(Key128, String), OffsetDateTime>>,
+    used: Mutex<HashMap<CachedConversation, OffsetDateTime>>,
     /// The time of the newest request before this process started; `None` if there was none.
     before_start: OnceLock<Option<OffsetDateTime>>,
     /// The time of the first request.
     first_request: OnceLock<OffsetDateTime>,
 }
 
-/// A conversation and the model that has its cache.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A conversation. All models count as one: a change in the history is one for each of them, and the conversation may go back
+/// to a model whose cache is warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CachedConversation {
     pub(super) first_part: Key128,
-    pub(super) model: String,
 }
 
 impl CacheUse {
@@ -55,9 +55,7 @@ impl CacheUse {
         if used.len() >= MAX_ENTRIES {
             used.retain(|_, last| *last + HOUR > at);
         }
-        let last = used
-            .entry((conversation.first_part, conversation.model))
-            .or_insert(at);
+        let last = used.entry(conversation).or_insert(at);
         *last = at.max(*last);
     }
 
@@ -73,8 +71,7 @@ impl CacheUse {
         // In a text, the quotes are escaped.
         let is_hour = memmem::find(index.body(), br#""ttl":"1h""#).is_some();
         let lifetime = if is_hour { HOUR } else { FIVE_MINUTES };
-        let key = (conversation.first_part, conversation.model.clone());
-        if let Some(last) = self.entries().get(&key) {
+        if let Some(last) = self.entries().get(conversation) {
             return *last + lifetime <= now;
         }
         let Some(before_start) = self.before_start.get() else {
@@ -89,7 +86,7 @@ impl CacheUse {
         is_known && (is_long_ago || runs_long)
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<(Key128, String), OffsetDateTime>> {
+    fn entries(&self) -> MutexGuard<'_, HashMap<CachedConversation, OffsetDateTime>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,10 +103,9 @@ mod tests {
         NOON + Duration::minutes(count)
     }
 
-    fn of(model: &str) -> CachedConversation {
+    fn of(number: u128) -> CachedConversation {
         CachedConversation {
-            first_part: Key128::from_u128(7),
-            model: model.to_owned(),
+            first_part: Key128::from_u128(number),
         }
     }
 
@@ -123,25 +119,25 @@ mod tests {
     #[test]
     fn a_cache_is_cold_after_its_lifetime() {
         let caches = CacheUse::default();
-        caches.used(of("m"), NOON);
-        let cold = |ttl: &str, at| caches.is_cold(&of("m"), &index(ttl), at, true);
+        caches.used(of(7), NOON);
+        let cold = |ttl: &str, at| caches.is_cold(&of(7), &index(ttl), at, true);
         assert!(!cold("", minutes(5)) && cold("", minutes(6)));
         let hour = r#","ttl":"1h""#;
         assert!(!cold(hour, minutes(60)) && cold(hour, minutes(61)));
-        caches.used(of("m"), minutes(-1));
+        caches.used(of(7), minutes(-1));
         assert!(!cold("", minutes(5)), "an earlier use changes nothing");
     }
 
     #[test]
     fn what_was_before_the_start_may_be_warm() {
         let caches = CacheUse::default();
-        let cold = |model: &str, at, is_known| caches.is_cold(&of(model), &index(""), at, is_known);
-        assert!(!cold("m", minutes(600), true), "nothing is loaded");
+        let cold = |number, at, is_known| caches.is_cold(&of(number), &index(""), at, is_known);
+        assert!(!cold(7, minutes(600), true), "nothing is loaded");
         caches.before_start.set(Some(minutes(-5))).unwrap();
         caches.arrived(NOON);
-        assert!(!cold("m", NOON, true));
-        assert!(cold("m", minutes(6), true) && !cold("m", minutes(6), false));
-        caches.used(of("m"), minutes(6));
-        assert!(cold("another", minutes(7), true) && !cold("m", minutes(7), true));
+        assert!(!cold(7, NOON, true));
+        assert!(cold(7, minutes(6), true) && !cold(7, minutes(6), false));
+        caches.used(of(7), minutes(6));
+        assert!(cold(8, minutes(7), true) && !cold(7, minutes(7), true));
     }
 }

@@ -147,6 +147,7 @@ impl ContextClearing {
             block: block_of(&[render(&summary.text, &left_out)]),
             decided_at: SystemClock.now(),
             applied_at: None,
+            is_measured: false,
             effect,
         };
         self.save(lineage, slot, link.key, cut);
@@ -162,7 +163,13 @@ impl ContextClearing {
                 shared.store.save_cut(&lineage, &cut).await
             };
             match stored.await {
-                Ok(true) => slot.state().add_cut(key, Bytes::from(cut.block.into_inner())),
+                Ok(true) => {
+                    let replaced = slot.state().add_cut(key, Bytes::from(cut.block.into_inner()));
+                    for key in replaced {
+                        let update = LedgerUpdate::Cut(lineage.clone(), key, CutNote::Dropped);
+                        shared.writer.queue(update);
+                    }
+                }
                 Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(%error, session = %lineage.session, "cannot store that the context is cleared; it stays");
@@ -198,7 +205,10 @@ impl TurnObserver for ContextClearing {
         if !is_complete || Identity::of(&exchange.request).kind != ExchangeKind::Main {
             return;
         }
-        if let Some(key) = prepared.started_cut {
+        // Not only the first request with the cut: it may have failed.
+        let cut = prepared.beginning.key();
+        let cut = cut.filter(|key| prepared.slot.state().is_to_be_measured(*key));
+        if let Some(key) = cut {
             self.measure(exchange, &prepared, key);
         }
         // Without a reason to clear, there is nothing to do.

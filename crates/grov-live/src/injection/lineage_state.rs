@@ -3,6 +3,7 @@
 use super::cache_window::CacheWindow;
 use super::history::{Beginning, History};
 use super::late::LateTexts;
+use super::trim::repeated;
 use bytes::Bytes;
 use grov_domain::{HistoryKey, LedgerLineage, LineageCuts, TaskId};
 use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Skeleton};
@@ -58,6 +59,8 @@ struct Cut {
     block: Bytes,
     /// Whether a request was sent without it. Before, only a main request may be the first.
     is_applied: bool,
+    /// Whether the size of the context after it is known.
+    is_measured: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +130,7 @@ impl LineageState {
             let known = self.cuts.entry(Key128::from_u128(cut.anchor.0)).or_insert(Cut {
                 block: Bytes::from(cut.block),
                 is_applied: false,
+                is_measured: cut.is_measured,
             });
             known.is_applied |= cut.applied_at.is_some();
         }
@@ -136,13 +140,40 @@ impl LineageState {
         }
     }
 
-    /// Adds a stored cut, which the next main request with this part applies. It replaces one that was never applied.
-    pub(super) fn add_cut(&mut self, key: Key128, block: Bytes) {
-        self.cuts.retain(|_, cut| cut.is_applied);
+    /// Adds a stored cut, which the next main request with this part applies. It replaces those that were never applied, whose
+    /// keys are returned.
+    pub(super) fn add_cut(&mut self, key: Key128, block: Bytes) -> Vec<Key128> {
+        let replaced = self.cuts.extract_if(|_, cut| !cut.is_applied);
+        let replaced = replaced.map(|(key, _)| key).collect();
         self.cuts.entry(key).or_insert(Cut {
             block,
             is_applied: false,
+            is_measured: false,
         });
+        replaced
+    }
+
+    /// Takes over the texts of stored cuts, which another process may have changed. Drops cuts that were deleted before they
+    /// were applied.
+    pub(super) fn reload_cuts(&mut self, stored: LineageCuts) {
+        let mut blocks: HashMap<Key128, String> = stored
+            .cuts
+            .into_iter()
+            .map(|cut| (Key128::from_u128(cut.anchor.0), cut.block))
+            .collect();
+        self.cuts.retain(|key, cut| match blocks.remove(key) {
+            Some(block) => {
+                cut.block = Bytes::from(block);
+                true
+            }
+            None => cut.is_applied,
+        });
+    }
+
+    /// Returns whether the response to a request with this cut is the first that tells the size of the context.
+    pub(super) fn is_to_be_measured(&mut self, key: Key128) -> bool {
+        let cut = self.cuts.get_mut(&key);
+        cut.is_some_and(|cut| !std::mem::replace(&mut cut.is_measured, true))
     }
 
     /// Returns whether a request of this history came through Grov before this process started, or since.
@@ -153,6 +184,11 @@ impl LineageState {
     /// Adds stored trims.
     pub(super) fn add_trims(&mut self, trims: impl IntoIterator<Item = (String, Bytes)>) {
         self.trims.extend(trims);
+    }
+
+    /// Removes trims.
+    pub(super) fn remove_trims(&mut self, calls: &[String]) {
+        self.trims.retain(|id, _| !calls.contains(id));
     }
 
     /// Records the history of a main request that was answered.
@@ -311,11 +347,14 @@ impl LineageState {
         if self.trims.is_empty() {
             return;
         }
+        // The user may have gone back to before the call that superseded a result. Then nothing repeats its content.
+        let repeated = repeated(history, |id| self.trims.contains_key(id));
         for block in history.messages().flat_map(|message| message.blocks()) {
             if block.kind() != BlockKind::ToolResult {
                 continue;
             }
-            let trimmed = block.tool_use_id().and_then(|id| self.trims.get(id.as_ref()));
+            let id = block.tool_use_id().filter(|id| repeated.contains(id.as_ref()));
+            let trimmed = id.and_then(|id| self.trims.get(id.as_ref()));
             if let (Some(content), Some(at)) = (trimmed, block.result_place()) {
                 replay.edits.push(Edit::ReplaceResult {
                     at,

@@ -26,10 +26,16 @@ use grov_wire::{Edit, Key128, Link, RequestIndex, Role, Skeleton};
 use scopeguard::ScopeGuard;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+
+/// From this size on, in bytes, a conversation may have been cleared: about 100,000 tokens.
+const LARGE_BODY: usize = 400 * 1024;
+
+/// The pause before a lineage that could not be loaded is loaded again for the same request.
+const LOAD_RETRY: Duration = Duration::from_millis(100);
 
 /// Decisions that may wait to start.
 const MAX_JOBS: usize = 256;
@@ -68,8 +74,6 @@ pub(super) struct Prepared {
     arrived: Instant,
     /// How the history begins as it is sent.
     pub(super) beginning: Beginning,
-    /// The cut that this request makes for the first time.
-    pub(super) started_cut: Option<Key128>,
     /// Whether an earlier request of the history came through Grov.
     pub(super) is_known: bool,
     /// Whether the replay includes the decision for the newest injection point.
@@ -80,6 +84,8 @@ pub(super) struct Prepared {
     prefix: Option<CachedPrefix>,
     /// The injection point whose text this request adds for the first time.
     added_here: Option<Key128>,
+    /// The tool calls whose results this request replaces for the first time.
+    trimmed_here: Vec<String>,
 }
 
 impl Prepared {
@@ -139,6 +145,17 @@ impl Injection {
         sources: Vec<Arc<dyn ContextSource>>,
     ) -> (Self, InjectionWorker) {
         Self::create(timeouts, ContextEdits::default(), store, sources)
+    }
+
+    /// Creates a policy with other timeouts that leaves out parts of histories.
+    #[cfg(test)]
+    pub(crate) fn for_tests(
+        timeouts: Timeouts,
+        edits: ContextEdits,
+        store: Arc<dyn LedgerBackend>,
+        sources: Vec<Arc<dyn ContextSource>>,
+    ) -> (Self, InjectionWorker) {
+        Self::create(timeouts, edits, store, sources)
     }
 
     fn create(
@@ -230,12 +247,12 @@ impl RequestPolicy for Injection {
                 lineage,
                 arrived,
                 beginning: Beginning::default(),
-                started_cut: None,
                 is_known,
                 newest_is_replayed: false,
                 caches: Vec::new(),
                 prefix: None,
                 added_here: None,
+                trimmed_here: Vec::new(),
             });
         }
     }
@@ -267,7 +284,7 @@ impl RequestPolicy for Injection {
         }
         counters.repeated.add(replay.edits.len());
         prepared.newest_is_replayed = replay.newest_is_decided;
-        (prepared.beginning, prepared.started_cut) = (replay.beginning, replay.started_cut);
+        prepared.beginning = replay.beginning;
         (prepared.caches, prepared.prefix) = (replay.caches, replay.prefix);
         request.extensions().insert(prepared);
         replay.edits
@@ -281,7 +298,14 @@ impl RequestPolicy for Injection {
             self.propose_text(request, &prepared),
             trimming::propose(&self.shared, request, &prepared)
         );
-        edits.extend(trims);
+        // Only here: until then, the time limit of all policies may end this call.
+        if let Some(trims) = trims {
+            let contents = trims.keep();
+            edits.extend(trimming::edits(request, &prepared, &contents));
+            if let Some(prepared) = request.extensions().get_mut::<Prepared>() {
+                prepared.trimmed_here = contents.into_keys().collect();
+            }
+        }
         edits
     }
 
@@ -289,6 +313,9 @@ impl RequestPolicy for Injection {
         let Some(prepared) = prepared(request) else {
             return;
         };
+        if !prepared.trimmed_here.is_empty() {
+            trimming::undo(&self.shared, &prepared, prepared.trimmed_here.clone());
+        }
         if let Some(key) = prepared.added_here {
             prepared.slot.state().withdraw(key);
             for source in &self.shared.sources {
@@ -400,10 +427,40 @@ impl Injection {
     /// Loads a lineage and waits for it within the time limit. Loading continues in the background if the request
     /// stops waiting.
     async fn ensure_loaded(&self, slot: &Arc<Slot>, lineage: &Lineage, request: &MessagesRequest) -> bool {
-        let mut loading = slot.loading.subscribe();
-        if *loading.borrow() == Loading::Done {
+        if *slot.loading.borrow() == Loading::Done {
             return true;
         }
+        // The client sends the history of a cleared conversation whole. Without its cut, the model's window may not hold it.
+        let may_be_cleared = self.shared.edits.clear && request.body().len() >= LARGE_BODY;
+        let limit = match may_be_cleared {
+            true => self.shared.timeouts.load_large,
+            false => self.shared.timeouts.load,
+        };
+        let deadline = tokio::time::Instant::now() + limit;
+        let mut loading = slot.loading.subscribe();
+        loop {
+            self.start_loading(slot, lineage, request);
+            if slot.is_backing_off() && !may_be_cleared {
+                return false;
+            }
+            let waiting = loading.wait_for(|state| *state != Loading::InProgress);
+            match tokio::time::timeout_at(deadline, waiting).await {
+                Ok(Ok(state)) if *state == Loading::Done => return true,
+                // After an error of the store, loading may succeed soon.
+                Ok(Ok(_)) if may_be_cleared && slot.is_backing_off() => {}
+                Ok(_) => return false,
+                Err(_) => {
+                    slot.back_off();
+                    self.shared.not_loaded("the store did not answer in time");
+                    return false;
+                }
+            }
+            tokio::time::sleep(LOAD_RETRY).await;
+        }
+    }
+
+    /// Loads a lineage in the background, unless that is in progress or done.
+    fn start_loading(&self, slot: &Arc<Slot>, lineage: &Lineage, request: &MessagesRequest) {
         let starts = slot.loading.send_if_modified(|state| {
             let starts = *state == Loading::NotLoaded;
             *state = if starts { Loading::InProgress } else { *state };
@@ -419,18 +476,6 @@ impl Injection {
             let job = Box::pin(async move { shared.load(&slot, &new).await });
             if self.jobs.try_send(job).is_err() {
                 done.loading.send_replace(Loading::NotLoaded);
-            }
-        }
-        if slot.is_backing_off() {
-            return false;
-        }
-        let waiting = loading.wait_for(|state| *state != Loading::InProgress);
-        match tokio::time::timeout(self.shared.timeouts.load, waiting).await {
-            Ok(ended) => ended.is_ok_and(|state| *state == Loading::Done),
-            Err(_) => {
-                slot.back_off();
-                self.shared.not_loaded("the store did not answer in time");
-                false
             }
         }
     }
@@ -559,7 +604,6 @@ pub(super) fn prepared(request: &MessagesRequest) -> Option<Prepared> {
 pub(super) fn conversation(request: &MessagesRequest) -> Option<CachedConversation> {
     Some(CachedConversation {
         first_part: request.skeleton()?.links().first()?.key,
-        model: request.index().map(model)?,
     })
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Timeouts {
     /// For the earlier texts of its lineage to be loaded. Without them the cached prompt is billed again, which costs
     /// more than the wait.
     pub(crate) load: Duration,
+    /// The same for a large request while contexts are cleared: sent whole, it may exceed the model's window.
+    pub(crate) load_large: Duration,
     /// For new text. Less than the limit of all policies together, so that stored text can still be added.
     pub(crate) text: Duration,
 }
@@ -41,6 +43,7 @@ impl Default for Timeouts {
         Self {
             locate: Duration::from_millis(20),
             load: Duration::from_secs(1),
+            load_large: Duration::from_secs(10),
             text: Duration::from_millis(8),
         }
     }
@@ -361,7 +364,13 @@ impl Shared {
         let mut outcome = Ok(());
         for (lineage, slot) in self.lineages.newest_first() {
             match self.store.lineage(&lineage).await {
-                Ok(Some(stored)) => slot.state().reload(&stored),
+                Ok(Some(stored)) => {
+                    slot.state().reload(&stored);
+                    match self.store.cuts(&lineage).await {
+                        Ok(cuts) => slot.state().reload_cuts(cuts),
+                        Err(error) => outcome = outcome.and(Err(error)),
+                    }
+                }
                 Ok(None) => slot.state().late_texts().clear(),
                 // One unreadable lineage must not keep others from being withdrawn.
                 Err(error) => outcome = outcome.and(Err(error)),

@@ -20,10 +20,13 @@ use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+mod left_out;
+
 /// For tests that are not about timeouts.
 const LONG_TIMEOUTS: Timeouts = Timeouts {
     locate: Duration::from_secs(30),
     load: Duration::from_secs(30),
+    load_large: Duration::from_secs(30),
     text: Duration::from_secs(30),
 };
 

@@ -6,7 +6,7 @@
 use super::history::History;
 use grov_wire::{BlockKind, RequestIndex};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const READ: &str = "Read";
 const WRITE: &str = "Write";
@@ -96,6 +96,51 @@ pub(super) fn superseded(history: &History<'_>) -> Vec<Superseded> {
         }
     }
     found
+}
+
+/// Returns those of the replaced results whose content the history still repeats: by another result in the same message or
+/// later. The order within a message does not count, because the client may change it when it resumes a session.
+pub(super) fn repeated(history: &History<'_>, is_replaced: impl Fn(&str) -> bool) -> HashSet<String> {
+    let mut calls: HashMap<String, Call> = HashMap::new();
+    let mut replaced: Vec<(usize, String, FilePart)> = Vec::new();
+    // The newest message that has the content of a part, or that of a whole file.
+    let mut read: HashMap<FilePart, usize> = HashMap::new();
+    let mut written: HashMap<String, usize> = HashMap::new();
+    for message in history.messages() {
+        let number = message.number();
+        for block in message.blocks() {
+            let Some(id) = block.tool_use_id() else { continue };
+            match block.kind() {
+                BlockKind::ToolUse => {
+                    let name = block.tool_name().unwrap_or_default();
+                    if let Some(call) = block.input().and_then(|input| call(&name, input)) {
+                        calls.insert(id.into_owned(), call);
+                    }
+                }
+                BlockKind::ToolResult if !block.is_error() => match calls.remove(id.as_ref()) {
+                    Some(Call::Read(part)) if is_replaced(&id) => {
+                        replaced.push((number, id.into_owned(), part))
+                    }
+                    Some(Call::Read(part)) => {
+                        let content = block.result_content().unwrap_or_default();
+                        if !content.contains(UNCHANGED) {
+                            read.insert(part, number);
+                        }
+                    }
+                    Some(Call::Write(path)) => {
+                        written.insert(path, number);
+                    }
+                    None => {}
+                },
+                _ => {}
+            }
+        }
+    }
+    let is_later = |newest: Option<&usize>, number| newest.is_some_and(|newest| *newest >= number);
+    let repeated = replaced.into_iter().filter(|(number, _, part)| {
+        is_later(read.get(part), *number) || is_later(written.get(&part.file_path), *number)
+    });
+    repeated.map(|(_, id, _)| id).collect()
 }
 
 fn call(name: &str, input: &str) -> Option<Call> {
@@ -243,6 +288,42 @@ mod tests {
             .read("2", "/c")
             .call("3", "Write", write, json!("ok"));
         assert_eq!(written.superseded(), found(&[("1", true)]));
+    }
+
+    #[test]
+    fn a_replaced_result_is_repeated_only_by_one_in_its_message_or_later() {
+        let both = json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "2", "content": "new"},
+            {"type": "tool_result", "tool_use_id": "1", "content": "old"},
+        ]});
+        let read =
+            |id: &str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": "/a"}});
+        let messages = [
+            json!({"role": "user", "content": "do it"}),
+            json!({"role": "assistant", "content": [read("1"), read("2")]}),
+            both,
+        ];
+        let still = |conversation: Conversation| {
+            let index = conversation.index();
+            let skeleton = index.skeleton();
+            let history = History::new(&index, &skeleton, Beginning::default());
+            let mut found: Vec<String> = repeated(&history, |id| id == "1").into_iter().collect();
+            found.sort();
+            found
+        };
+        // The client sends the results in another order than before.
+        assert_eq!(still(Conversation(messages.to_vec())), ["1"]);
+        assert_eq!(still(Conversation::new().read("1", "/a").read("2", "/a")), ["1"]);
+        let gone = Conversation::new()
+            .read("2", "/a")
+            .read("1", "/a")
+            .read("3", "/b");
+        assert!(still(gone).is_empty());
+        let write = json!({"file_path": "/a", "content": "new"});
+        let written = Conversation::new()
+            .read("1", "/a")
+            .call("2", "Write", write, json!("ok"));
+        assert_eq!(still(written), ["1"]);
     }
 
     #[test]

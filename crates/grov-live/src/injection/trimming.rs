@@ -19,22 +19,64 @@ use std::time::{Duration, Instant};
 /// Time for storing, less than the limit of all policies together.
 const STORE_TIMEOUT: Duration = Duration::from_millis(6);
 
-/// Returns the edits that replace superseded results, if this is the time for it.
-pub(super) async fn propose(shared: &Shared, request: &MessagesRequest, prepared: &Prepared) -> Vec<Edit> {
+/// Trims that are stored. Dropped without [`keep`](NewTrims::keep), they are removed again: the request goes out with the whole
+/// results, so no later request may replace them.
+#[must_use]
+pub(super) struct NewTrims<'a> {
+    shared: &'a Shared,
+    prepared: &'a Prepared,
+    contents: HashMap<String, Bytes>,
+}
+
+impl NewTrims<'_> {
+    /// Notes that the request goes out with these trims. Returns them by tool call.
+    pub(super) fn keep(mut self) -> HashMap<String, Bytes> {
+        let contents = std::mem::take(&mut self.contents);
+        self.shared.counters.trimmed.add(contents.len());
+        self.prepared.slot.state().add_trims(contents.clone());
+        contents
+    }
+}
+
+impl Drop for NewTrims<'_> {
+    fn drop(&mut self) {
+        if !self.contents.is_empty() {
+            remove(
+                self.shared,
+                &self.prepared.lineage,
+                self.contents.keys().cloned().collect(),
+            );
+        }
+    }
+}
+
+/// Stores the trims of superseded results, if this is the time for it.
+pub(super) async fn propose<'a>(
+    shared: &'a Shared,
+    request: &MessagesRequest,
+    prepared: &'a Prepared,
+) -> Option<NewTrims<'a>> {
     let trims = match is_due(shared, request, prepared) {
         true => new_trims(request, prepared),
         false => Vec::new(),
     };
     if trims.is_empty() || !store(shared, request, prepared, &trims).await {
-        return Vec::new();
+        return None;
     }
-    shared.counters.trimmed.add(trims.len());
     let contents = trims
         .into_iter()
         .map(|trim| (trim.tool_use_id, Bytes::from(trim.content.into_inner())));
-    let contents: HashMap<String, Bytes> = contents.collect();
-    prepared.slot.state().add_trims(contents.clone());
-    edits(request, prepared, &contents)
+    Some(NewTrims {
+        shared,
+        prepared,
+        contents: contents.collect(),
+    })
+}
+
+/// Takes back trims of a request that went out with the whole results after all.
+pub(super) fn undo(shared: &Shared, prepared: &Prepared, calls: Vec<String>) {
+    prepared.slot.state().remove_trims(&calls);
+    remove(shared, &prepared.lineage, calls);
 }
 
 /// Returns whether results may be replaced in this request.
@@ -86,7 +128,8 @@ async fn store(
 ) -> bool {
     let Prepared { slot, lineage, .. } = prepared;
     // A request that stops waiting goes out with the whole results, so no later request may replace them.
-    let gave_up = scopeguard::guard((), |()| remove(shared, lineage, trims));
+    let calls = || trims.iter().map(|trim| trim.tool_use_id.clone()).collect();
+    let gave_up = scopeguard::guard((), |()| remove(shared, lineage, calls()));
     let until = Instant::now() + STORE_TIMEOUT;
     let stored = async {
         shared.ensure_stored(slot, lineage, request.received_at()).await?;
@@ -98,20 +141,24 @@ async fn store(
         Ok(stored) => stored,
         Err(error) => {
             tracing::warn!(%error, "cannot store that results of tools are left out; they stay");
-            remove(shared, lineage, trims);
+            remove(shared, lineage, calls());
             false
         }
     }
 }
 
-fn remove(shared: &Shared, lineage: &Lineage, trims: &[TrimmedResult<Redacted>]) {
-    let calls = trims.iter().map(|trim| trim.tool_use_id.clone()).collect();
+fn remove(shared: &Shared, lineage: &Lineage, calls: Vec<String>) {
     shared
         .writer
         .queue(LedgerUpdate::NotTrimmed(lineage.clone(), calls));
 }
 
-fn edits(request: &MessagesRequest, prepared: &Prepared, contents: &HashMap<String, Bytes>) -> Vec<Edit> {
+/// Returns the edits that make these trims.
+pub(super) fn edits(
+    request: &MessagesRequest,
+    prepared: &Prepared,
+    contents: &HashMap<String, Bytes>,
+) -> Vec<Edit> {
     let (Some(index), Some(skeleton)) = (request.index(), request.skeleton()) else {
         return Vec::new();
     };

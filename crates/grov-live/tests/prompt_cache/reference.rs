@@ -5,7 +5,7 @@ use bytes::Bytes;
 use grov_sim::json::Json;
 use grov_sim::request::is_type;
 use grov_wire::{Edit, Key128, RequestIndex, Skeleton};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What an edited request leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +100,15 @@ impl LeftOut {
 #[derive(Debug, Default)]
 pub(crate) struct Sticky {
     cuts: HashMap<Key128, Bytes>,
-    trims: HashMap<String, Bytes>,
+    trims: HashMap<String, Trim>,
+}
+
+/// A replaced result.
+#[derive(Clone, Debug)]
+struct Trim {
+    content: Bytes,
+    /// The results after it when it was replaced: one of them repeats its content.
+    later: HashSet<String>,
 }
 
 /// What a request leaves out for the first time.
@@ -111,7 +119,8 @@ pub(crate) struct Started {
 }
 
 impl Sticky {
-    /// Checks that everything that was left out of this history stays out, unchanged, and returns what is new.
+    /// Checks that everything that was left out of this history stays out, unchanged, and returns what is new. A result may
+    /// return if the user went back to before one of the results after it.
     pub(crate) fn check(
         &mut self,
         left_out: &LeftOut,
@@ -142,22 +151,32 @@ impl Sticky {
         }
         for (id, content) in &left_out.trims {
             match self.trims.get(id) {
-                Some(known) if known != content => return Err(format!("the line for {id} changed")),
+                Some(known) if known.content != *content => return Err(format!("the line for {id} changed")),
                 Some(_) => {}
                 None => started.trims.push(id.clone()),
             }
         }
         let first = left_out.cut.as_ref().map_or(0, |(message, ..)| *message);
         let results = index.messages().skip(first).flat_map(|message| message.blocks());
-        let mut results = results
+        let results: Vec<String> = results
             .filter(|block| block.result_place().is_some())
-            .filter_map(|block| block.tool_use_id());
-        if let Some(id) = results
-            .find(|id| self.trims.contains_key(id.as_ref()) && !left_out.trims.contains_key(id.as_ref()))
-        {
+            .filter_map(|block| block.tool_use_id().map(|id| id.into_owned()))
+            .collect();
+        let has_all = |later: &HashSet<String>| later.iter().all(|id| results.contains(id));
+        let is_missing = |id: &&String| {
+            let known = self.trims.get(*id);
+            known.is_some_and(|known| !left_out.trims.contains_key(*id) && has_all(&known.later))
+        };
+        if let Some(id) = results.iter().find(is_missing) {
             return Err(format!("the line for {id} is missing"));
         }
-        self.trims.extend(left_out.trims.clone());
+        for (id, content) in &left_out.trims {
+            let later = results.iter().skip_while(|result| *result != id).skip(1);
+            self.trims.entry(id.clone()).or_insert_with(|| Trim {
+                content: content.clone(),
+                later: later.cloned().collect(),
+            });
+        }
         Ok(started)
     }
 }

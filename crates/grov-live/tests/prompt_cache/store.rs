@@ -179,6 +179,7 @@ impl CutStore for MemoryLedger {
                 block: cut.block.clone().into_inner(),
                 decided_at: cut.decided_at,
                 applied_at: cut.applied_at,
+                is_measured: cut.is_measured,
                 effect: cut.effect,
             });
         }
@@ -188,8 +189,13 @@ impl CutStore for MemoryLedger {
     async fn note_cut(&self, lineage: &Lineage, anchor: HistoryKey, note: CutNote) -> Result<(), StoreError> {
         let mut kept = self.kept();
         let cuts = &mut kept.cuts.entry(lineage.clone()).or_default().cuts;
-        if let (Some(cut), CutNote::Applied(at)) = (cuts.iter_mut().find(|cut| cut.anchor == anchor), note) {
-            cut.applied_at = Some(at);
+        match note {
+            CutNote::Dropped => cuts.retain(|cut| cut.anchor != anchor || cut.applied_at.is_some()),
+            CutNote::Applied(at) => {
+                let applied = cuts.iter_mut().filter(|cut| cut.anchor == anchor);
+                applied.for_each(|cut| cut.applied_at = Some(at));
+            }
+            CutNote::Measured(_) => {}
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Beginnings that are left out of histories, and replaced results of tools.
 
-use super::sample::{arriving, at, client, exchange, lineage, place, standing_at};
+use super::sample::{arriving, at, client, exchange, lineage, place, standing_at, task};
 use grov_domain::{
-    AgentId, ClearSummary, CutEffect, CutNote, HistoryCut, Lineage, LineageCuts, Redacted, Retention, Store,
-    TrimmedResult,
+    AgentId, ClearSummary, CutEffect, CutNote, HistoryCut, Lineage, LineageCuts, MemoryStore, Redacted,
+    Retention, Store, Task, TaskId, TrimmedResult,
 };
 use grov_redact::Redactor;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ fn cut(anchor: u64, seconds: i64) -> HistoryCut {
         block: BLOCK.to_owned(),
         decided_at: at(seconds),
         applied_at: None,
+        is_measured: false,
         effect: CutEffect {
             tokens_before: 180_000,
             tokens_after: 30_000,
@@ -45,6 +46,7 @@ async fn saved(store: &dyn Store, session: &str, cut: &HistoryCut) -> bool {
         block: Redactor::shared().json(&cut.block),
         decided_at: cut.decided_at,
         applied_at: cut.applied_at,
+        is_measured: cut.is_measured,
         effect: cut.effect,
     };
     store.save_cut(&lineage(session), &redacted).await.unwrap()
@@ -102,7 +104,19 @@ pub async fn applied_cuts_are_shown(store: Arc<dyn Store>) {
     note(2, CutNote::Applied(at(21))).await;
     note(2, CutNote::Applied(at(99))).await;
     note(2, CutNote::Measured(28_000)).await;
-    assert_eq!(kept(&*store, "a").await.cuts[1].applied_at, Some(at(21)));
+    let cuts = kept(&*store, "a").await.cuts;
+    assert_eq!(cuts[1].applied_at, Some(at(21)));
+    assert_eq!([0, 1].map(|place| cuts[place].is_measured), [false, true]);
+    // Only a cut that was never applied is dropped.
+    note(2, CutNote::Dropped).await;
+    note(3, CutNote::Dropped).await;
+    let anchors: Vec<_> = kept(&*store, "a")
+        .await
+        .cuts
+        .iter()
+        .map(|cut| cut.anchor)
+        .collect();
+    assert_eq!(anchors, [place(1), place(2)]);
     let clear = ClearSummary {
         client_session_id: client("a"),
         count: 2,
@@ -161,6 +175,47 @@ pub async fn adoption_copies_cuts_in_the_history(store: Arc<dyn Store>) {
     assert_eq!(forked.trims, [trim("one", 2)]);
     store.adopt(&arriving("other", [1, 2, 3], 6)).await.unwrap();
     assert_eq!(kept(&*store, "other").await, LineageCuts::default());
+}
+
+/// A forgotten memory is in no summary of a cleared conversation, also not in a fork. The conversations stay cleared.
+pub async fn forgetting_a_memory_blanks_the_summaries_of_its_session(store: Arc<dyn Store>) {
+    let of_session = Task {
+        client_session_id: Some(client("a")),
+        ..task("m", 1)
+    };
+    store.save_task(&Redacted::of(&of_session)).await.unwrap();
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    for (anchor, is_applied) in [(1, true), (2, false)] {
+        assert!(saved(&*store, "a", &cut(anchor, 2)).await);
+        if is_applied {
+            let note = CutNote::Applied(at(3));
+            store.note_cut(&lineage("a"), place(anchor), note).await.unwrap();
+        }
+    }
+    store.note_tips(&[standing_at("a", 4, 5)]).await.unwrap();
+    store.adopt(&arriving("fork", [1, 2, 3, 4, 5], 6)).await.unwrap();
+    store.adopt(&arriving("stranger", [], 1)).await.unwrap();
+    assert!(saved(&*store, "stranger", &cut(7, 2)).await);
+    let ids = [TaskId::new("m")];
+    let uses = store.uses(&ids).await.unwrap();
+    let mut of: Vec<_> = uses.iter().map(|found| found.lineage.clone()).collect();
+    of.sort_by_key(|lineage| lineage.session.to_string());
+    assert_eq!(of, [lineage("a"), lineage("fork")], "the cost is stated first");
+    let revision = store.revision().await.unwrap();
+    MemoryStore::forget(store.as_ref(), &ids).await.unwrap();
+    assert_ne!(store.revision().await.unwrap(), revision);
+    for session in ["a", "fork"] {
+        let cuts = kept(&*store, session).await.cuts;
+        let [cut] = &cuts[..] else {
+            unreachable!("{session}: {cuts:?}");
+        };
+        assert!(
+            cut.block.contains("deleted") && !cut.block.contains("so far"),
+            "{cut:?}"
+        );
+        assert_eq!((cut.anchor, cut.applied_at), (place(1), Some(at(3))));
+    }
+    assert_eq!(kept(&*store, "stranger").await.cuts, [cut(7, 2)]);
 }
 
 /// What is left out goes with its lineage.

@@ -28,6 +28,9 @@ const APPLY_CUT: &str = "UPDATE ledger_cuts SET applied_at = ?4 WHERE applied_at
      UPDATE session_states SET last_clear_at = ?4 WHERE changes() > 0 AND session_id = (SELECT session_id FROM session_states \
       WHERE client_session_id = ?1 ORDER BY last_update DESC, session_id DESC LIMIT 1)";
 
+const DROP_CUT: &str = "DELETE FROM ledger_cuts WHERE applied_at IS NULL AND anchor = ?3 AND lineage = \
+     (SELECT id FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2)";
+
 const MEASURE_CUT: &str = "UPDATE ledger_cuts SET tokens_after = ?4, is_measured = 1 WHERE anchor = ?3 AND lineage = \
      (SELECT id FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2)";
 
@@ -55,7 +58,7 @@ impl CutStore for SqliteStore {
         let cuts = connection
             .read(CUTS, of_lineage(), |row| {
                 Ok(from_row!(row => HistoryCut {
-                    anchor, block, decided_at, applied_at,
+                    anchor, block, decided_at, applied_at, is_measured,
                     effect: from_row!(row => CutEffect { tokens_before, tokens_after, cost, saving }),
                 }))
             })
@@ -97,6 +100,7 @@ impl CutStore for SqliteStore {
                 self.execute(MEASURE_CUT, params![session, agent, anchor, tokens])
                     .await
             }
+            CutNote::Dropped => self.execute(DROP_CUT, params![session, agent, anchor]).await,
         }
         .map(drop)
     }
