@@ -8,6 +8,7 @@
 
 mod access;
 mod agent;
+mod clearing;
 mod command_line;
 mod consent;
 mod cost;
