@@ -105,6 +105,7 @@ impl Router for Routes {
 impl Routes {
     fn token_count(&self, table: &Table, message: &MessagesRequest, label: String) -> Route {
         self.shared.counters.answered_locally.increment();
+        self.shared.calibrator.count_was_asked();
         let provider = table
             .target(&label)
             .map(|prepared| Arc::clone(&prepared.provider));
