@@ -275,9 +275,7 @@ pub async fn pick_session(
         });
     }
     let sessions = client_sessions(store, Some(project), None, now).await?;
-    let likeliest = sessions
-        .into_iter()
-        .max_by_key(|session| (session.state, session.last_update));
+    let likeliest = sessions.into_iter().max_by_key(likelihood);
     let Some(view) = likeliest else {
         return Ok(Lookup::NotFound);
     };
@@ -291,9 +289,42 @@ pub async fn pick_session(
     })
 }
 
+/// The likelier a user means a session, the greater. A session of hooks without a goal had no prompt yet: the client reports
+/// one under another id when it continues an earlier session.
+fn likelihood(session: &ClientSessionView) -> (LiveState, bool, OffsetDateTime) {
+    let had_prompt = session.path == SessionPath::Proxy || session.goal.is_some();
+    (session.state, had_prompt, session.last_update)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_phantom_session_of_a_continued_one_is_not_picked() {
+        let view = |id: &str, goal: Option<&str>, state: LiveState, minutes: i64| ClientSessionView {
+            id: ClientSessionId::new(id),
+            short_id: id.to_owned(),
+            client_session_id: ClientSessionId::new(id),
+            path: SessionPath::Hooks,
+            state,
+            goal: goal.map(str::to_owned),
+            project_path: None,
+            started_at: OffsetDateTime::UNIX_EPOCH,
+            last_update: OffsetDateTime::UNIX_EPOCH + Duration::minutes(minutes),
+            transcript: None,
+        };
+        let picked = |views: [ClientSessionView; 2]| views.into_iter().max_by_key(likelihood).unwrap().id;
+        let phantom = view("phantom", None, LiveState::Waiting, 5);
+        let continued = view("continued", Some("fix it"), LiveState::Waiting, 4);
+        assert_eq!(
+            picked([phantom.clone(), continued]),
+            ClientSessionId::new("continued")
+        );
+        // A session that has just begun is meant rather than one that is over.
+        let over = view("over", Some("fix it"), LiveState::Ended, 4);
+        assert_eq!(picked([phantom, over]), ClientSessionId::new("phantom"));
+    }
 
     fn state(in_turn: bool, ended: Option<i64>, idle_minutes: i64) -> LiveState {
         let last_update = OffsetDateTime::UNIX_EPOCH;
