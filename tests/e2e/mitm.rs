@@ -5,6 +5,7 @@ mod certificates;
 mod clients;
 mod outer_proxy;
 mod real_client;
+mod tunnels;
 mod websocket;
 
 use crate::turn::session;

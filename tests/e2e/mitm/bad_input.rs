@@ -16,7 +16,7 @@ fn answer(port: u16, bytes: &str) -> Result<Response> {
 }
 
 /// A connection whose CONNECT was accepted.
-fn connected(port: u16, target: &str) -> Result<TcpStream> {
+pub(super) fn connected(port: u16, target: &str) -> Result<TcpStream> {
     let mut stream = open(port)?;
     stream.write_all(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes())?;
     let mut head = Vec::new();
