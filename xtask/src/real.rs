@@ -17,6 +17,17 @@ struct Target {
 
 const TARGETS: &[Target] = &[
     Target {
+        name: "browser",
+        files: &[
+            "crates/grov-dashboard/",
+            "crates/grov-proxy-core/src/admin/site.rs",
+            "bins/grov-proxyd/src/dashboard.rs",
+            "scripts/browser/",
+        ],
+        install: "scripts/install-browser",
+        command: &["node", "scripts/browser/check.mjs"],
+    },
+    Target {
         name: "mcp",
         files: &["crates/grov-mcp/", "bins/grov-proxyd/src/mcp.rs", "scripts/mcp/"],
         install: "scripts/install-mcp-tools",
@@ -114,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_target_runs_if_one_of_its_files_changed() {
-        let mcp = &TARGETS[0];
+        let mcp = &TARGETS[1];
         assert!(is_touched(
             mcp,
             &["docs/x.md".to_owned(), "crates/grov-mcp/src/lib.rs".to_owned()]
