@@ -86,6 +86,7 @@ fn memories_are_searched_and_shown_as_information() -> Result<()> {
         [
             "memory_search",
             "memory_show",
+            "memory_propose",
             "goal",
             "session_steps",
             "drift_status",
@@ -164,6 +165,44 @@ fn clients_of_protocol_2026_07_28_need_no_initialize() -> Result<()> {
         "{answer}"
     );
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    Ok(())
+}
+
+#[test]
+fn a_proposal_waits_for_the_user_and_comes_once() -> Result<()> {
+    let remembered = Remembered::new()?;
+    let mut client = remembered.client()?;
+    let proposal = json!({"type": "rule", "content": format!("Never log tokens like {SECRET}"), "quote": "never log them"});
+    let (said, is_error) = client.call("memory_propose", proposal.clone())?;
+    assert!(!is_error && said.contains("grov memory approve"), "{said}");
+    let (said, _) = client.call("memory_propose", proposal)?;
+    assert!(said.contains("known already"), "{said}");
+    let inbox = remembered.grov().run_json(&["memory", "inbox"])?.json;
+    let proposals = inbox["proposals"].as_array().context("no inbox")?;
+    assert_eq!(proposals.len(), 1, "{inbox}");
+    assert_eq!(
+        (&proposals[0]["type"], &proposals[0]["status"]),
+        (&json!("rule"), &json!("proposed"))
+    );
+    assert!(!inbox.to_string().contains(SECRET), "{inbox}");
+    let (found, _) = client.call("memory_search", json!({"query": "Never log tokens"}))?;
+    assert!(
+        !found.contains("Never log"),
+        "a proposal is not in force: {found}"
+    );
+    let id = proposals[0]["id"].as_str().context("no id")?;
+    let ended = remembered.grov().run(&["memory", "approve", id])?;
+    ensure!(ended.code() == Some(0), "{ended:?}");
+    let (found, _) = client.call("memory_search", json!({"query": "Never log tokens"}))?;
+    assert!(found.contains("Never log"), "{found}");
+    for arguments in [
+        json!({"type": "event", "content": "x"}),
+        json!({"type": "rule", "content": " "}),
+        json!({"type": "rule", "content": "x".repeat(501)}),
+    ] {
+        let (text, is_error) = client.call("memory_propose", arguments)?;
+        assert!(is_error, "{text}");
+    }
     Ok(())
 }
 

@@ -30,10 +30,11 @@ fn metrics_tell_latency_tokens_actions_and_lag() -> Result<()> {
     let daemon = Daemon::on(&home.path(), &home.api.url()).start()?;
     let mut person = home.person(&daemon)?;
     person.types(PROMPT)?;
-    let text = eventually("the actions to be counted", || {
+    // Four tool calls and the final answer.
+    let last = "grov_exchanges_total{kind=\"main\",outcome=\"complete\"} 5";
+    let text = eventually("the exchanges to be counted", || {
         let text = metrics(&daemon).ok()?;
-        text.contains("grov_actions_total{action=\"bash\"} 1")
-            .then_some(text)
+        text.contains(last).then_some(text)
     })?;
     for line in [
         "# TYPE grov_added_latency_seconds histogram",
@@ -43,7 +44,7 @@ fn metrics_tell_latency_tokens_actions_and_lag() -> Result<()> {
         "class=\"cache_read\"",
         "class=\"cache_write_5m\"",
         "grov_prompts_total 1",
-        "grov_exchanges_total{kind=\"main\",outcome=\"complete\"} 5",
+        "grov_actions_total{action=\"bash\"} 1",
         "grov_actions_judged_total 4",
         "# TYPE grov_store_lag_seconds gauge",
     ] {

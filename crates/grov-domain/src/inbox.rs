@@ -160,6 +160,20 @@ pub enum Changed {
     Unknown,
 }
 
+/// The most proposals of a project that wait without having come from a finished task.
+pub const MAX_WAITING: usize = 50;
+
+/// What became of a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProposalOutcome {
+    /// It waits for a person.
+    Proposed,
+    /// It waits already, or a person decided about it or forgot it.
+    Known,
+    /// [`MAX_WAITING`] proposals of the project wait.
+    Full,
+}
+
 /// Stores memory items.
 #[async_trait]
 pub trait ItemStore: Send + Sync {
@@ -169,6 +183,8 @@ pub trait ItemStore: Send + Sync {
     async fn item(&self, id: MemoryItemId) -> Result<Option<InboxItem>, StoreError>;
     /// Returns at most `limit` ids of items that start or end with `part`, sorted.
     async fn item_ids_like(&self, part: &str, limit: u32) -> Result<Vec<MemoryItemId>, StoreError>;
+    /// Adds a proposal that does not come from a finished task. What a person decided about or forgot is not proposed again.
+    async fn propose_item(&self, item: &Redacted<InboxItem>) -> Result<ProposalOutcome, StoreError>;
     /// Changes an item, and with it the memory that it is while it is in force, in one transaction.
     async fn change_item(
         &self,

@@ -83,8 +83,8 @@ pub use ids::{
     ProjectId, SessionId, StepId, TaskId, fresh_uuid,
 };
 pub use inbox::{
-    Changed, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, NOTICE_INTERVAL, ProposalMaterial,
-    ProposedItem, TaskProposals, derived_item_id, local_project_id,
+    Changed, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, MAX_WAITING, NOTICE_INTERVAL, ProposalMaterial,
+    ProposalOutcome, ProposedItem, TaskProposals, derived_item_id, local_project_id,
 };
 pub use journal::{Journal, JournalExchange, JournalPrompt, JournalStore};
 pub use judge::{

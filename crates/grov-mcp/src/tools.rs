@@ -2,6 +2,7 @@
 
 mod context;
 mod memory;
+mod propose;
 mod session;
 
 use crate::{Ports, arguments};
@@ -60,6 +61,17 @@ pub(crate) fn all() -> Vec<Tool> {
             &["id"],
         ),
         tool(
+            "memory_propose",
+            "Propose something to remember. The user approves or rejects it; until then it is not used.",
+            json!({
+                "type": {"type": "string", "enum": ["fact", "rule", "decision", "lesson", "open_loop"]},
+                "content": {"type": "string", "description": "One sentence"},
+                "quote": {"type": "string", "description": "What it rests on, word for word"},
+            }),
+            &["type", "content"],
+        )
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false)),
+        tool(
             "goal",
             "Show the goal of the session, the user's constraints, and which paths are allowed or forbidden.",
             session(),
@@ -95,6 +107,7 @@ pub(crate) fn call<'a>(ports: &'a Ports, name: &str, arguments: Option<JsonObjec
     Some(match name {
         "memory_search" => Box::pin(async move { memory::search(ports, read(arguments)?).await }),
         "memory_show" => Box::pin(async move { memory::show(ports, read(arguments)?).await }),
+        "memory_propose" => Box::pin(async move { propose::propose(ports, read(arguments)?).await }),
         "goal" => Box::pin(async move { session::goal(ports, read(arguments)?).await }),
         "session_steps" => Box::pin(async move { session::steps(ports, read(arguments)?).await }),
         "drift_status" => Box::pin(async move { session::drift(ports, read(arguments)?).await }),

@@ -7,8 +7,9 @@ use super::tasks::{save_task, task_of_session};
 use super::{SqliteStore, StoreError, memory};
 use async_trait::async_trait;
 use grov_domain::{
-    Changed, ClientSessionId, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, MemoryChange, MemoryItem,
-    MemoryItemId, MemoryScope, NOTICE_INTERVAL, Redacted, SessionId, Task, TaskProposals, local_project_id,
+    Changed, ClientSessionId, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, MAX_WAITING, MemoryChange,
+    MemoryItem, MemoryItemId, MemoryScope, NOTICE_INTERVAL, ProposalOutcome, Redacted, SessionId, Task,
+    TaskProposals, local_project_id,
 };
 use sqlx::sqlite::SqliteRow;
 use time::OffsetDateTime;
@@ -34,6 +35,24 @@ impl ItemStore for SqliteStore {
         let sql = "SELECT id FROM memory_items WHERE substr(id, 1, length(?1)) = ?1 \
              OR substr(id, -length(?1)) = ?1 ORDER BY id LIMIT ?2";
         self.read(sql, params![part, limit], |row| row.read(0)).await
+    }
+
+    async fn propose_item(&self, item: &Redacted<InboxItem>) -> Result<ProposalOutcome, StoreError> {
+        let mut transaction = self.begin().await?;
+        let sql = "SELECT EXISTS (SELECT 1 FROM memory_items WHERE id = ?1) OR EXISTS (SELECT 1 FROM forgotten WHERE task_id = ?1)";
+        if transaction.value(sql, params![item.item.id]).await? == Some(1_i64) {
+            transaction.roll_back().await?;
+            return Ok(ProposalOutcome::Known);
+        }
+        let sql = "SELECT (SELECT count(*) FROM memory_items WHERE project_path = ?1 AND status = 'proposed' AND task_id IS NULL) >= ?2";
+        let values = params![item.scope.project_path, integer(MAX_WAITING as u64)];
+        if transaction.value(sql, values).await? == Some(1_i64) {
+            transaction.roll_back().await?;
+            return Ok(ProposalOutcome::Full);
+        }
+        insert(&mut transaction, item, "DO NOTHING").await?;
+        transaction.commit().await?;
+        Ok(ProposalOutcome::Proposed)
     }
 
     async fn change_item(
