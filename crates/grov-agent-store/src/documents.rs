@@ -53,6 +53,7 @@ impl DocumentStore for AgentDatabase {
         let stored = store(&mut work, new, words).await?;
         outbox::keep_answer(&mut work, replay(&stored).as_ref(), new.now).await?;
         work.commit().await?;
+        self.copy_soon().await;
         Ok(stored)
     }
 
@@ -92,6 +93,7 @@ impl DocumentStore for AgentDatabase {
         let mut work = self.write().await?;
         let deleted = work.run(DELETE, args![project, id]).await?;
         work.commit().await?;
+        self.copy_soon().await;
         Ok(deleted > 0)
     }
 

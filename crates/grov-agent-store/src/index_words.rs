@@ -17,7 +17,7 @@ const MOST_WORDS: usize = 12_000;
 const MOST_QUESTION_WORDS: usize = 32;
 
 /// What a search finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EntryKind {
     Chunk,
     Item,

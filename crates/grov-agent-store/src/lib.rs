@@ -1,4 +1,4 @@
-//! The agent service's store on SQLite and PostgreSQL.
+//! The agent service's store on SQLite and PostgreSQL, with a copy of the embeddings in Qdrant if wanted.
 //!
 //! [`AgentDatabase`] implements the ports of `grov_agent` once, for both databases: the statements are the same but for
 //! the pieces that `dialect` names. The feature `contract` adds the test suite that every database must pass.
@@ -19,7 +19,9 @@ mod memory_rows;
 mod models;
 mod outbox;
 mod pages;
+mod point_changes;
 mod projects;
+mod qdrant;
 mod schema;
 mod search;
 mod threads;
@@ -33,3 +35,4 @@ mod work;
 pub mod contract;
 
 pub use database::{AgentDatabase, DatabaseOptions};
+pub use qdrant::{QdrantServer, QdrantTransport};

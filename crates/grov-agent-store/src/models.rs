@@ -3,6 +3,7 @@
 use crate::AgentDatabase;
 use crate::column::Columns;
 use crate::dialect::Dialect;
+use crate::point_changes;
 use crate::work::{Arg, Work, args};
 use grov_agent::{AgentStoreError, Embeddable, EmbeddedShare, MemoryItemId};
 use grov_domain::Embedding;
@@ -24,16 +25,19 @@ const BATCH: usize = 250;
 pub(crate) struct Model {
     pub(crate) number: i64,
     pub(crate) dimension: usize,
+    /// Whether it is the model in use.
+    pub(crate) is_current: bool,
 }
 
 /// Returns a model by its name.
 pub(crate) async fn find(work: &mut Work, name: &str) -> Result<Option<Model>, AgentStoreError> {
-    const SELECT: &str = "SELECT number, dimension FROM models WHERE name = $1";
+    const SELECT: &str = "SELECT number, dimension, is_current FROM models WHERE name = $1";
     let row = work.one(SELECT, args![name]).await?;
     row.map(|row| {
         Ok(Model {
             number: row.get_as("number")?,
             dimension: row.get_as("dimension")?,
+            is_current: row.get_as("is_current")?,
         })
     })
     .transpose()
@@ -59,9 +63,11 @@ pub(crate) async fn use_model(
         }
         None => insert(&mut work, INSERT, name, dimension).await?,
     }
+    point_changes::note_model(&mut work, name).await?;
     work.run(CURRENT, args![name]).await?;
     work.commit().await?;
     database.embedded_below.store(0, Ordering::Relaxed);
+    database.copy_soon().await;
     Ok(())
 }
 
@@ -122,7 +128,9 @@ pub(crate) async fn drop_others(database: &AgentDatabase, name: &str) -> Result<
     for row in rows {
         drop_model(&mut work, row.get_as("number")?).await?;
     }
-    work.commit().await
+    work.commit().await?;
+    database.copy_soon().await;
+    Ok(())
 }
 
 /// See `SearchStore::models`.
@@ -233,7 +241,9 @@ pub(crate) async fn store(
     }
     insert_vectors(&mut work, model, "chunk_id", &chunks).await?;
     insert_vectors(&mut work, model, "item_id", &items).await?;
-    work.commit().await
+    work.commit().await?;
+    database.copy_soon().await;
+    Ok(())
 }
 
 /// Stands for the entry of a chunk, whose text never changes, or of an item that was not handed out.

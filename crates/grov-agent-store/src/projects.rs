@@ -91,6 +91,7 @@ impl ProjectStore for AgentDatabase {
         let mut work = self.write().await?;
         let deleted = work.run("DELETE FROM projects WHERE id = $1", args![id]).await?;
         work.commit().await?;
+        self.copy_soon().await;
         Ok(deleted > 0)
     }
 

@@ -9,10 +9,12 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Transaction};
 const SQLITE: &[&str] = &[
     include_str!("../../../migrations/agent/sqlite/0001_agent.sql"),
     include_str!("../../../migrations/agent/sqlite/0002_records.sql"),
+    include_str!("../../../migrations/agent/sqlite/0003_qdrant.sql"),
 ];
 const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0001_agent.sql"),
     include_str!("../../../migrations/postgres/0002_records.sql"),
+    include_str!("../../../migrations/postgres/0003_qdrant.sql"),
 ];
 
 /// The newest known schema, the same number on both databases.

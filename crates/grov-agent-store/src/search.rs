@@ -6,6 +6,8 @@ use crate::dialect::Dialect;
 use crate::index_words::{EntryKind, question_words, scope_word};
 use crate::memory_rows;
 use crate::models;
+use crate::point_changes;
+use crate::qdrant::QdrantServer;
 use crate::vectors;
 use crate::work::{Arg, Work, args, micros};
 use async_trait::async_trait;
@@ -96,13 +98,8 @@ impl SearchStore for AgentDatabase {
         scope: &SearchScope<'_>,
     ) -> Result<Vec<FoundChunk>, AgentStoreError> {
         let mut work = self.snapshot().await?;
-        let ranked = ranked(
-            &mut work,
-            Bounds::of(EntryKind::Chunk, scope, self.compared_embeddings),
-            by,
-            scope,
-        )
-        .await?;
+        let bounds = Bounds::of(EntryKind::Chunk, scope, self.compared_embeddings);
+        let ranked = ranked(&mut work, self.qdrant.as_ref(), bounds, by, scope).await?;
         let select = format!(
             "SELECT e.number, c.*, d.title, d.category, d.updated_at FROM entries e \
              JOIN chunks c ON c.id = e.chunk_id JOIN documents d ON d.id = c.document_id WHERE {}",
@@ -130,13 +127,8 @@ impl SearchStore for AgentDatabase {
         scope: &SearchScope<'_>,
     ) -> Result<Vec<FoundItem>, AgentStoreError> {
         let mut work = self.snapshot().await?;
-        let ranked = ranked(
-            &mut work,
-            Bounds::of(EntryKind::Item, scope, self.compared_embeddings),
-            by,
-            scope,
-        )
-        .await?;
+        let bounds = Bounds::of(EntryKind::Item, scope, self.compared_embeddings);
+        let ranked = ranked(&mut work, self.qdrant.as_ref(), bounds, by, scope).await?;
         let select = format!(
             "SELECT e.number, m.* FROM entries e JOIN memory_items m ON m.id = e.item_id WHERE {}",
             numbers_in(self.dialect)
@@ -183,6 +175,7 @@ impl SearchStore for AgentDatabase {
 /// Returns the best entries, best first.
 async fn ranked(
     work: &mut Work,
+    qdrant: Option<&QdrantServer>,
     bounds: Bounds,
     by: &SearchBy<'_>,
     scope: &SearchScope<'_>,
@@ -191,12 +184,22 @@ async fn ranked(
         return Ok(Vec::new());
     }
     match by {
-        SearchBy::Vector { model, embedding } => {
-            let Some(model) = models::find(work, model).await? else {
+        SearchBy::Vector {
+            model: name,
+            embedding,
+        } => {
+            let Some(model) = models::find(work, name).await? else {
                 return Ok(Vec::new());
             };
             if model.dimension != embedding.dimension() {
                 return Ok(Vec::new());
+            }
+            // Qdrant has the model in use; one that is being replaced is searched in the table.
+            if let Some(qdrant) = qdrant.filter(|_| model.is_current) {
+                match point_changes::nearest(work, qdrant, scope.project, name, embedding, &bounds).await {
+                    Ok(found) => return Ok(found),
+                    Err(error) => tracing::warn!(%error, "the table of vectors is searched instead"),
+                }
             }
             vectors::nearest(work, scope.project, model, embedding, &bounds).await
         }

@@ -90,7 +90,9 @@ async fn nearest_postgres(
     bounds: &Bounds,
 ) -> Result<Vec<Ranked>, AgentStoreError> {
     let kind = bounds.kind.as_str();
-    let Model { number, dimension } = model;
+    let Model {
+        number, dimension, ..
+    } = model;
     let has_index = dimension <= MOST_INDEXED_DIMENSIONS;
     let uses_index = has_index && !is_small(work, project, model, bounds).await?;
     if uses_index {

@@ -469,6 +469,8 @@ pub struct DatabaseHealth {
     pub vectors: &'static str,
     /// Whether it answers.
     pub is_ok: bool,
+    /// Whether searches by vectors are answered by what keeps them. If not, the database searches them itself.
+    pub are_vectors_ok: bool,
 }
 
 /// All ports of the agent service.

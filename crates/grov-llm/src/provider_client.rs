@@ -183,6 +183,28 @@ impl ProviderClient {
         self.send(request).await
     }
 
+    /// Sends JSON to `path` below the base URL with any method. A `null` is no body.
+    ///
+    /// # Errors
+    ///
+    /// If there is no response, or there is no such method. Any status is a response.
+    pub async fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> Result<ProviderResponse, ProviderCallError> {
+        let method = reqwest::Method::from_bytes(method.as_bytes())
+            .map_err(|_| ProviderCallError::Setup(format!("`{method}` is no method of HTTP")))?;
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        if !body.is_null() {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.to_string());
+        }
+        self.send(request).await
+    }
+
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<ProviderResponse, ProviderCallError> {
         let sent = request.headers(self.headers.clone()).send().await;
         let response = sent.map_err(|error| call_error(error, self.timeout))?;

@@ -65,12 +65,12 @@ pub(crate) async fn health(State(service): State<Service>, headers: HeaderMap) -
         tokio::time::timeout(HEALTH_TIMEOUT, gate::authenticate(&service, &headers)),
     );
     let has_key = matches!(has_key, Ok(Ok(_)));
-    let (kind, vectors, is_ok) = match database {
-        Ok(health) => (health.kind, health.vectors, health.is_ok),
-        Err(_) => ("unknown", "unknown", false),
+    let (kind, vectors, is_ok, are_vectors_ok) = match database {
+        Ok(health) => (health.kind, health.vectors, health.is_ok, health.are_vectors_ok),
+        Err(_) => ("unknown", "unknown", false, false),
     };
     let providers = (service.parts.providers)();
-    let is_all_ok = is_ok && providers.is_chat_ok && providers.is_embedding_ok;
+    let is_all_ok = is_ok && are_vectors_ok && providers.is_chat_ok && providers.is_embedding_ok;
     Json(Health {
         status: if is_all_ok {
             HealthStatus::Ok
@@ -81,7 +81,7 @@ pub(crate) async fn health(State(service): State<Service>, headers: HeaderMap) -
         database: Part { kind, ok: is_ok },
         vectors: Part {
             kind: vectors,
-            ok: is_ok,
+            ok: are_vectors_ok,
         },
         chat: ChatHealth {
             provider: providers.chat,
