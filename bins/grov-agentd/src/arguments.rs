@@ -72,6 +72,9 @@ pub(crate) enum Command {
         /// A file that `backup` made
         file: PathBuf,
     },
+    /// Read a PDF on standard input, with bounded memory; the service starts this itself
+    #[command(name = crate::pdf::COMMAND, hide = true)]
+    ReadPdf,
 }
 
 /// The category of documents.

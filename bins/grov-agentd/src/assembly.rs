@@ -3,6 +3,7 @@
 use crate::admin_key;
 use crate::clock::MicrosecondClock;
 use crate::open_files;
+use crate::pdf;
 use crate::providers::Providers;
 use crate::setup::Setup;
 use crate::stop::Stop;
@@ -82,6 +83,7 @@ pub(crate) fn service(
         webhook_secret: agent.webhook_secret.clone(),
         has_webhook,
         version: VERSION,
+        read_pdf: Box::new(pdf::read),
         providers: Box::new(move || providers.health()),
         on_texts: Box::new(move || texts.notify_one()),
         on_events: Box::new(move || events.notify_one()),

@@ -5,12 +5,13 @@
 //! was interrupted, or is run again, changes only what has changed.
 
 use crate::output;
+use crate::pdf;
 use crate::setup::{Setup, short_runtime};
 use crate::stop::Stop;
 use anyhow::{Context, anyhow, bail};
 use grov_agent::{
     AgentStore, AgentStoreError, Category, IngestFailed, Ingestor, MAX_DOCUMENT_BYTES, Prepared, ProjectId,
-    Upload, is_document_name, prepare,
+    Upload, is_document_name, prepare_with,
 };
 use grov_agent_http::Uploads;
 use grov_domain::{Clock, SystemClock};
@@ -288,7 +289,7 @@ fn prepared(
         content_type: None,
         bytes,
     };
-    let prepared = prepare(&upload, now).map_err(|error: IngestFailed| error.to_string())?;
+    let prepared = prepare_with(&upload, now, &pdf::read).map_err(|error: IngestFailed| error.to_string())?;
     uploads
         .keep(&prepared.document.sha256, &prepared.content)
         .map_err(|error| format!("it cannot be written to the upload directory: {error}"))?;

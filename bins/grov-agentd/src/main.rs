@@ -13,7 +13,9 @@ mod keys;
 mod listener;
 mod open_files;
 mod output;
+mod pdf;
 mod providers;
+mod qdrant;
 mod serve;
 mod setup;
 mod stop;
@@ -50,6 +52,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    if let Some(Command::ReadPdf) = arguments.command {
+        return pdf::run();
+    }
     let setup = match (Setup::load(arguments), &arguments.command) {
         (Err(stop), Some(Command::Doctor { json })) => return doctor::unusable_settings(stop, *json),
         (loaded, _) => loaded?,
@@ -66,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Some(Command::Doctor { json }) => doctor::run(&setup, *json),
         Some(Command::Backup { file }) => backup::backup(&setup, file),
         Some(Command::Restore { file }) => backup::restore(&setup, file),
+        Some(Command::ReadPdf) => pdf::run(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::metrics::Metrics;
 use crate::once::Running;
 use crate::problem::Problem;
 use crate::uploads::Uploads;
-use grov_agent::{AgentStore, ChatService, Ingestor, Project, ProjectId, Retriever};
+use grov_agent::{AgentStore, ChatService, Ingestor, Project, ProjectId, ReadPdf, Retriever};
 use grov_domain::Clock;
 use grov_redact::Secret;
 use std::ops::Deref;
@@ -60,6 +60,8 @@ pub struct ServiceParts {
     pub has_webhook: bool,
     /// The version on the health page.
     pub version: &'static str,
+    /// Reads PDFs. May block.
+    pub read_pdf: Box<ReadPdf>,
     /// The state of the providers. Must not block.
     pub providers: Box<dyn Fn() -> ProviderHealth + Send + Sync>,
     /// Called after texts were stored that are to be embedded. Must not block.

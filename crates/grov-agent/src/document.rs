@@ -55,7 +55,8 @@ pub struct Document {
     pub chunks: u32,
     /// Size of the text in bytes.
     pub bytes: u64,
-    /// SHA-256 of the stored content in hexadecimal.
+    /// SHA-256, in hexadecimal, of what is kept: the text with secrets masked, the text as Markdown for HTML, the file itself for a
+    /// PDF without secrets.
     pub sha256: String,
     /// Whether it is embedded.
     pub status: DocumentStatus,

@@ -139,6 +139,19 @@ impl Ingestor {
     }
 }
 
+/// Reads the text of a PDF: [`pdf_text`], or the same elsewhere.
+pub type ReadPdf = dyn Fn(&[u8]) -> Result<String, IngestFailed> + Send + Sync;
+
+/// The text of a PDF. What its streams unpack to is bounded before; its time and memory are not, so that a server reads it in a
+/// process of its own.
+///
+/// # Errors
+///
+/// Returns why it has no text that can be read.
+pub fn pdf_text(bytes: &[u8]) -> Result<String, IngestFailed> {
+    pdf::text(bytes)
+}
+
 /// Extracts the text of an upload, redacts it, and divides it into chunks. Takes time linear in the size.
 ///
 /// What is kept of Markdown, text and source code is the redacted text; of HTML its text as Markdown, redacted; of a PDF the
@@ -148,11 +161,24 @@ impl Ingestor {
 ///
 /// Returns why the upload cannot be stored; never [`IngestFailed::Store`].
 pub fn prepare(upload: &Upload, now: OffsetDateTime) -> Result<Prepared, IngestFailed> {
+    prepare_with(upload, now, &pdf_text)
+}
+
+/// As [`prepare`], with another reader of PDFs.
+///
+/// # Errors
+///
+/// As [`prepare`].
+pub fn prepare_with(
+    upload: &Upload,
+    now: OffsetDateTime,
+    read_pdf: &ReadPdf,
+) -> Result<Prepared, IngestFailed> {
     check_size(upload.bytes.len(), "the file")?;
     let content_type = upload.content_type.as_deref();
     let format = format::format_of(content_type, upload.file_name.as_deref(), &upload.bytes)?;
     let title = title_of(upload)?;
-    let (text, is_unchanged) = text_of(format, &upload.bytes)?;
+    let (text, is_unchanged) = text_of(format, &upload.bytes, read_pdf)?;
     check_size(text.len(), "the text of the file")?;
     let keeps_file = format == Format::Pdf && is_unchanged;
     let outline = match format {
@@ -192,10 +218,10 @@ pub fn prepare(upload: &Upload, now: OffsetDateTime) -> Result<Prepared, IngestF
 }
 
 /// Extracts and redacts the text. Also returns whether redaction changed nothing.
-fn text_of(format: Format, bytes: &[u8]) -> Result<(Redacted, bool), IngestFailed> {
+fn text_of(format: Format, bytes: &[u8], read_pdf: &ReadPdf) -> Result<(Redacted, bool), IngestFailed> {
     let redactor = Redactor::shared();
     let text = match format {
-        Format::Pdf => pdf::text(bytes)?.into(),
+        Format::Pdf => read_pdf(bytes)?.into(),
         Format::Html => {
             // Twice: the Markdown's own marks may hide a secret, and the marks of HTML may.
             let source = decode::decode(bytes)?;

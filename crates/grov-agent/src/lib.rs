@@ -36,8 +36,8 @@ pub use ids::{
     ChunkId, DocumentId, EventId, KeyId, MemoryItemId, MessageId, ProjectId, ThreadId, ToolCallId,
 };
 pub use ingest::{
-    IngestFailed, Ingested, Ingestor, MAX_DOCUMENT_BYTES, MAX_TITLE_BYTES, Prepared, Upload,
-    is_document_name, prepare,
+    IngestFailed, Ingested, Ingestor, MAX_DOCUMENT_BYTES, MAX_TITLE_BYTES, Prepared, ReadPdf, Upload,
+    is_document_name, pdf_text, prepare, prepare_with,
 };
 pub use memory::{
     ChangeRefused, Evidence, EvidenceKind, METRIC_LIFETIME, MemoryChange, MemoryItem, MemoryStatus,

@@ -301,3 +301,64 @@ fn decisions_after_the_end_and_by_two_people_are_conflicts() -> Result<()> {
     );
     Ok(())
 }
+
+/// A PDF with one page whose content is compressed.
+fn pdf(content: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut encoder, content)?;
+    let packed = encoder.finish()?;
+    let mut page = format!("<</Length {}/Filter/FlateDecode>>\nstream\n", packed.len()).into_bytes();
+    page.extend(packed);
+    page.extend(b"\nendstream");
+    let objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec(),
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>"
+            .to_vec(),
+        page,
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_vec(),
+    ];
+    let (mut file, mut places) = (b"%PDF-1.7\n".to_vec(), Vec::new());
+    for (number, object) in objects.iter().enumerate() {
+        places.push(file.len());
+        file.extend(format!("{} 0 obj\n", number + 1).bytes());
+        file.extend(object);
+        file.extend(b"\nendobj\n");
+    }
+    let start = file.len();
+    file.extend(b"xref\n0 6\n0000000000 65535 f \n");
+    for place in places {
+        file.extend(format!("{place:010} 00000 n \n").bytes());
+    }
+    file.extend(format!("trailer\n<</Size 6/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n").bytes());
+    Ok(file)
+}
+
+#[test]
+fn a_pdf_that_needs_endless_memory_costs_the_service_none() -> Result<()> {
+    let scene = Scene::offline()?;
+    let target = format!("/projects/{}/docs", scene.project);
+    let upload = |bytes: &[u8]| {
+        let (media_type, body) = form(&[("file", Some("a.pdf"), bytes), ("category", None, b"FACTS")]);
+        let request = scene.agent.request("POST", &target);
+        scene
+            .agent
+            .send(&request.header("Content-Type", &media_type).body(body))
+    };
+    let good = upload(&pdf(
+        b"BT /F1 12 Tf 72 700 Td (Invoices are kept for ten years.) Tj ET",
+    )?)?;
+    assert_eq!(good.status, 201, "{}", good.text());
+    // 60 MB of operators in 60 kB.
+    let bomb = upload(&pdf(&b"q Q ".repeat(15_000_000))?)?;
+    assert!(matches!(bomb.status, 413 | 422), "{}", bomb.text());
+    let found = scene.at(200, "GET", "/search?q=invoices+ten+years", &Value::Null)?;
+    assert_eq!(found["results"][0]["document"]["title"], "a.pdf", "{found}");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", scene.agent.pid()))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak: u64 = peak
+        .and_then(|peak| peak.trim().split(' ').next()?.parse().ok())
+        .unwrap_or(u64::MAX);
+    assert!(peak < 400 * 1024, "the service itself took {peak} kB");
+    Ok(())
+}

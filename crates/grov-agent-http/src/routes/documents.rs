@@ -60,7 +60,7 @@ pub(crate) struct UploadAnswer {
     version: u32,
     /// Number of chunks.
     chunks: u32,
-    /// SHA-256 of the stored content.
+    /// SHA-256 of what is kept: the text with secrets masked, the text as Markdown for HTML, the file itself for a PDF without secrets.
     sha256: String,
     status: DocumentStatus,
     /// Whether the same content was stored already, so that nothing changed.
@@ -220,9 +220,9 @@ pub(crate) async fn upload(
 /// document without its file does not exist.
 async fn prepared(service: &Service, upload: Upload) -> Result<Prepared, Problem> {
     let uploads = service.parts.uploads.clone();
-    let now = service.now();
+    let (reading, now) = (service.clone(), service.now());
     let work = move || -> Result<Prepared, Problem> {
-        let prepared = grov_agent::prepare(&upload, now)?;
+        let prepared = grov_agent::prepare_with(&upload, now, &*reading.parts.read_pdf)?;
         uploads
             .keep(&prepared.document.sha256, &prepared.content)
             .map_err(|error| {
