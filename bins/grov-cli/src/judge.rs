@@ -3,9 +3,9 @@
 use crate::format::dollars;
 use crate::output::Style;
 use crate::table::one_line;
-use grov_domain::{Clock, MicroUsd, SpendingStore, StoreError, SystemClock};
+use grov_domain::{CallFilter, Clock, MicroUsd, Purpose, SpendingStore, StoreError, SystemClock};
 use grov_llm::DEFAULT_ANTHROPIC_MODEL;
-use grov_runtime::{LlmProvider, LlmSettings};
+use grov_runtime::{LlmProvider, LlmSettings, ToolSettings};
 use serde::Serialize;
 use time::{OffsetDateTime, Time, UtcOffset};
 
@@ -37,6 +37,27 @@ impl BudgetView {
             spent_today_usd: spent,
             left_usd: MicroUsd(daily.saturating_sub(spent.0)),
         }
+    }
+
+    /// The budget of external tools.
+    pub(crate) fn of_tools(settings: &ToolSettings, spent: MicroUsd) -> Self {
+        let daily = settings.daily_budget_micro_usd;
+        Self {
+            daily_usd: MicroUsd(daily),
+            spent_today_usd: spent,
+            left_usd: MicroUsd(daily.saturating_sub(spent.0)),
+        }
+    }
+
+    /// One line about external tools for a person, without its newline.
+    pub(crate) fn text_of_tools(&self) -> String {
+        let (daily, spent, left) = (self.daily_usd, self.spent_today_usd, self.left_usd);
+        format!(
+            "{} of {} spent today, {} left",
+            dollars(spent),
+            dollars(daily),
+            dollars(left)
+        )
     }
 
     /// One line for a person, without its newline.
@@ -81,6 +102,20 @@ impl JudgeView {
 /// The amount spent or reserved since midnight UTC, when the budget's day begins.
 pub(crate) async fn spent_today(store: &dyn SpendingStore) -> Result<MicroUsd, StoreError> {
     store.spent_since(start_of_day(SystemClock.now())).await
+}
+
+/// The amount that external tools spent or reserved since midnight UTC.
+pub(crate) async fn spent_by_tools_today(store: &dyn SpendingStore) -> Result<MicroUsd, StoreError> {
+    let today = CallFilter {
+        since: Some(start_of_day(SystemClock.now())),
+        ..CallFilter::default()
+    };
+    let calls = store.calls(&today).await?;
+    let costs = calls
+        .iter()
+        .filter(|call| call.purpose == Purpose::Tool)
+        .map(|call| call.cost);
+    Ok(costs.fold(MicroUsd::default(), MicroUsd::plus))
 }
 
 /// The budget counts days in UTC.

@@ -3,6 +3,7 @@
 use crate::http::Line;
 use crate::material::{Piped, clean};
 use crate::plan::{self, Plan};
+use crate::plan_text::last_step;
 use crate::{FileLimits, Surroundings, changes, git, provider, read_files};
 use grov_domain::MicroUsd;
 use grov_plans::ValidationKind;
@@ -359,6 +360,18 @@ fn validate(directory: &Path, arguments: &Arguments, parts: &mut Parts) -> Resul
     Ok(plan)
 }
 
+/// Refuses a step that the plan does not have. A plan whose steps have no numbers may have any.
+fn must_be_step(step: &Value, plan: &Plan) -> Result<(), ToolError> {
+    let (Some(step), Some(last)) = (step.as_u64(), last_step(&plan.text)) else {
+        return Ok(());
+    };
+    if step <= last {
+        return Ok(());
+    }
+    let message = format!("{} has {last} steps, and no step {step}", plan.path);
+    Err(ToolError::usage(message).hint(format!("give --step 1 to {last}, or none for all changes")))
+}
+
 fn review(directory: &Path, arguments: &Arguments, parts: &mut Parts) -> Result<Option<Plan>, ToolError> {
     let named = arguments.text("plan");
     let plan = match plan::find(directory, &parts.root, named) {
@@ -382,6 +395,9 @@ fn review(directory: &Path, arguments: &Arguments, parts: &mut Parts) -> Result<
         }
     }
     if let Some(step) = arguments.as_object().get("step") {
+        if let Some(plan) = &plan {
+            must_be_step(step, plan)?;
+        }
         parts
             .text
             .push_str(&format!("The step that is reviewed: {step}\n\n"));

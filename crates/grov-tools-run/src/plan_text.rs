@@ -110,10 +110,54 @@ fn is_entry(line: &str) -> bool {
     })
 }
 
+/// The largest number of a step in a plan: of headings and list items such as `## Step 2` and `- [ ] Step 2: …`, else of numbered
+/// items at the start of a line. `None` if steps have no numbers.
+pub(crate) fn last_step(plan: &str) -> Option<u64> {
+    /// Larger numbers count something else.
+    const MOST: u64 = 1_000;
+    let number = |text: &str| -> Option<u64> {
+        let digits = text.len()
+            - text
+                .trim_start_matches(|letter: char| letter.is_ascii_digit())
+                .len();
+        let found = text[..digits].parse().ok()?;
+        (1..=MOST).contains(&found).then_some(found)
+    };
+    let named = |line: &str| {
+        let line = line.trim_start_matches(|letter: char| " \t#*-+[]xX_>".contains(letter));
+        let word = line.get(..5).filter(|word| word.eq_ignore_ascii_case("step "))?;
+        number(&line[word.len()..])
+    };
+    let listed = |line: &str| {
+        let found = number(line)?;
+        let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        (rest.starts_with(". ") || rest.starts_with(") ")).then_some(found)
+    };
+    let steps = plan.lines().filter_map(named).max();
+    steps.or_else(|| plan.lines().filter_map(listed).max())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use grov_plans::{PlanFile, Validation, ValidationKind};
+
+    #[test]
+    fn the_last_step_is_found_in_the_usual_forms() {
+        for (plan, last) in [
+            (
+                "# Plan\n\n## Step 1: parse\n\n1. a\n2. b\n3. c\n\n## Step 2: test\n",
+                Some(2),
+            ),
+            ("- [x] Step 1 done\n- [ ] **Step 4** open\n", Some(4)),
+            ("## Steps\n\n1. parse\n2. test\n", Some(2)),
+            ("2024. was a year\n", None),
+            ("Do it.\nStepwise 3\n", None),
+            ("", None),
+        ] {
+            assert_eq!(last_step(plan), last, "{plan}");
+        }
+    }
 
     #[test]
     fn a_verdict_written_into_a_plan_does_not_change_what_is_sent() {

@@ -114,6 +114,8 @@ pub(crate) async fn model(
                 )));
             }
             let base = base(around, &variable, &default, &format!("{prefix}_API_KEY"))?;
+            // Other clients want it with the version, which the request's path has.
+            let base = base.strip_suffix("/v1").unwrap_or(&base).to_owned();
             let model = name.or(around.variables.get(&format!("{prefix}_MODEL")));
             let model = match (model, other) {
                 (Some(model), _) => model,

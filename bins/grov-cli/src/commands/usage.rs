@@ -5,7 +5,7 @@ mod routed;
 use crate::arguments::UsageGroup;
 use crate::context::Context;
 use crate::format::{count, plural, timestamp};
-use crate::judge::{BudgetView, spent_today};
+use crate::judge::{BudgetView, spent_by_tools_today, spent_today};
 use crate::output::{Outcome, Style};
 use crate::since::parse_since;
 use crate::table::{Table, cell};
@@ -26,6 +26,8 @@ struct Answer {
     groups: Option<Vec<GroupView>>,
     total_usd: MicroUsd,
     budget: BudgetView,
+    /// The budget of external tools, which is not that of Grov's own calls.
+    tools_budget: BudgetView,
     routed: Routed,
     #[serde(skip)]
     grouped_by: Option<UsageGroup>,
@@ -52,15 +54,17 @@ pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>
         Ok((
             store.calls(&filter).await?,
             spent_today(store).await?,
+            spent_by_tools_today(store).await?,
             store.routed_usage(since).await?,
         ))
     })?;
-    let (calls, spent, days) = stored.unwrap_or_default();
+    let (calls, spent, by_tools, days) = stored.unwrap_or_default();
     let costs = calls.iter().map(|call| call.cost);
     let answer = Answer {
         groups: by.map(|by| grouped(&calls, by)),
         total_usd: costs.fold(MicroUsd::default(), MicroUsd::plus),
         budget: BudgetView::of(context.settings.llm(), spent),
+        tools_budget: BudgetView::of_tools(context.settings.tools(), by_tools),
         routed: routed(days),
         grouped_by: by,
         calls,
@@ -91,7 +95,11 @@ fn grouped(calls: &[LlmCall], by: UsageGroup) -> Vec<GroupView> {
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let budget = format!("budget: {}\n", answer.budget.text());
+    let budget = format!(
+        "budget: {}\ntools: {}\n",
+        answer.budget.text(),
+        answer.tools_budget.text_of_tools()
+    );
     let routed = routed::text(&answer.routed, style);
     if answer.calls.is_empty() {
         return format!("no model calls of Grov recorded\n{budget}{routed}");
