@@ -8,6 +8,8 @@ mod model;
 mod on_postgres;
 mod once;
 mod operation;
+mod qdrant;
+mod replicas;
 mod stream;
 mod workload;
 

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod balancer;
 mod binaries;
 mod client;
 mod daemon;
@@ -19,11 +20,13 @@ mod local_model;
 mod mcp;
 mod postgres;
 mod process;
+mod qdrant;
 mod tap;
 mod terminal;
 mod transcript;
 
 pub use agent::{Agent, AgentBuilder, json_of};
+pub use balancer::Balancer;
 pub use binaries::binary;
 pub use client::{ClientRun, RealClient};
 pub use daemon::{Daemon, DaemonBuilder};
@@ -33,6 +36,7 @@ pub use local_model::LocalModel;
 pub use mcp::McpClient;
 pub use postgres::PostgresServer;
 pub use process::{Ended, eventually, signal};
+pub use qdrant::QdrantEngine;
 pub use tap::{Message, WireTap};
 pub use terminal::Terminal;
 pub use transcript::{ToolUse, tool_uses};
