@@ -307,23 +307,36 @@ impl Reader<'_, '_> {
         const JOINTS: &[&str] = &["and", "e", "en", "et", "i", "oraz", "si", "sowie", "und", "y"];
         let clause = self.clauses[index];
         let is_whole = from == self.after_leads(clause) && self.words[clause.from].is_any(JOINTS);
-        let Some(before) = index
-            .checked_sub(1)
-            .map(|index| self.clauses[index])
-            .filter(|_| is_whole)
-        else {
+        let is_stated = self.cue(from).is_none();
+        if !is_whole || !is_stated {
             return from;
-        };
-        let start = self.after_leads(before);
-        let names_only = !self.words[before.to].pauses()
-            && start <= before.to
-            && before.to - start < MOST
-            && (start..=before.to).all(|at| {
+        }
+        let names_only = |before: Clause| {
+            let start = self.after_leads(before);
+            let plain = |at: usize| {
                 self.cue(at).is_none() && self.verb(at).is_none() && !self.is_in(at, |table| &table.orders)
-            })
-            && !self.narrates(start, before.to);
-        let states = self.cue(from).is_none();
-        if names_only && states { start } else { from }
+            };
+            (start <= before.to
+                && before.to - start < MOST
+                && (start..=before.to).all(plain)
+                && !self.narrates(start, before.to))
+            .then_some(start)
+        };
+        let mut first = from;
+        // Commas separate the items before the last one.
+        for (nth, before) in self.clauses[..index].iter().rev().take(MOST).enumerate() {
+            let mark = self.words[before.to].after;
+            let joins = if nth == 0 {
+                !mark.contains(['.', ';', ':', '!', '?', '('])
+            } else {
+                mark.trim() == ","
+            };
+            match names_only(*before).filter(|_| joins) {
+                Some(start) => first = start,
+                None => break,
+            }
+        }
+        first
     }
 
     /// Whether one of these words negates.

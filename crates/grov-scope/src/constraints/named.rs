@@ -221,23 +221,7 @@ impl Named {
 
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
-        // A new file uses what it mentions in code.
-        if self.is_written(change) {
-            return true;
-        }
         change.new_words().iter().any(|words| has_any(words, &self.words))
-    }
-
-    /// Whether code that is written anew has what must not be used.
-    fn is_written(&self, change: &Change<'_>) -> bool {
-        if !change.is_edit || change.before.is_some() || !(self.bans || self.rule == Rule::Add) {
-            return false;
-        }
-        let extension = change.places.first().map_or("", |place| place.extension());
-        !change::PROSE.contains(&extension)
-            && source::code_of(change.after, extension)
-                .iter()
-                .any(|line| self.has(&words_of(line)))
     }
 
     /// Whether an edit gives another value to a setting that the clause names.
@@ -283,7 +267,7 @@ impl Named {
         let is_word_lost = || {
             let kept = change.added.iter().any(|line| known(line) >= 1);
             let near = |line: &Cow<'_, str>| change.added.iter().any(|other| is_like(line, other));
-            self.rule == Rule::Keep
+            matches!(self.rule, Rule::Keep | Rule::Stay)
                 && !self.is_existing
                 && !kept
                 && change.removed.iter().any(|line| known(line) >= 1 && near(line))

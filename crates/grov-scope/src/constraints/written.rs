@@ -188,7 +188,11 @@ impl Construct {
                 !written.is_prose()
                     && any(&|line| {
                         let line = line.to_lowercase();
-                        holds(&line, glob) && of.as_ref().is_none_or(|word| line.contains(word.as_str()))
+                        (if glob.is_empty() {
+                            line.contains("select *") || line.contains("import *")
+                        } else {
+                            holds(&line, glob)
+                        }) && of.as_ref().is_none_or(|word| line.contains(word.as_str()))
                     })
             }
             Self::Name(name) => !written.is_prose() && any(&|line| uses(line, name, written)),

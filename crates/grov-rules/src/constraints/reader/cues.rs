@@ -201,7 +201,13 @@ impl Reader<'_, '_> {
         };
         let pauses = self.words[at + length - 1].pauses() || verb.is_any(&["not"]);
         let is_polite = at > 0 && self.words[at - 1].is_any(&["please", "pls", "plz"]);
-        let is_specified = self.is_specified(at) && !is_polite;
+        // "Columns must be nullable, don't drop any": a pause ends what the program has to do.
+        let from = match index.checked_sub(1).map(|index| self.clauses[index]) {
+            Some(before) if !self.words[before.to].pauses() => before.from,
+            _ => clause.from,
+        };
+        let is_specified =
+            (from..at).any(|at| self.words[at].is_any(&["must", "mustn't", "shall", "should"])) && !is_polite;
         let describes = goes_on || pauses || is_specified || never && is_narrated(verb);
         at + length <= clause.to && !describes
     }

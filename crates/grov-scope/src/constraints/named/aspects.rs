@@ -225,7 +225,7 @@ fn route_of(line: &str) -> Option<String> {
 }
 
 /// A line that declares a route, whole.
-fn route_line(line: &str) -> Option<String> {
+pub(super) fn route_line(line: &str) -> Option<String> {
     let lower = line.to_lowercase();
     const DECLARING: &[&str] = &[
         "route", "app.", "@get", "@post", "@put", "@delete", "mapping", "path(",
@@ -264,6 +264,8 @@ fn format_of(line: &str) -> Option<String> {
         "to_csv",
         "join(",
         "json:",
+        "return {",
+        "return [",
     ];
     // Calls whose arguments are what others read, with or without quotation marks.
     const WHOLE: &[&str] = &[

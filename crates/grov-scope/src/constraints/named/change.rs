@@ -16,7 +16,7 @@ use std::collections::HashSet;
 const MAX_LINES: usize = 600;
 
 /// Extensions of files for people.
-pub(super) const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
+const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
 
 /// The most bytes of a command that are read.
 const MAX_COMMAND: usize = 4 * 1024;

@@ -22,6 +22,7 @@ pub(super) fn facts_of(kind: Kind, text: &str, extension: &str) -> Facts {
         Kind::Text => return texts(text, extension),
         Kind::Todo => return marks(text, &["TODO", "FIXME", "XXX"]),
         Kind::Order => return orders(text),
+        Kind::Stylesheet => return styles(text, extension),
         Kind::PublicMacro if matches!(extension, "c" | "cc" | "cpp" | "cxx" | "m") => return Facts::new(),
         _ => {}
     }
@@ -47,6 +48,8 @@ pub(super) fn facts_of(kind: Kind, text: &str, extension: &str) -> Facts {
             Kind::Import => found.extend(import(line)),
             Kind::Color => found.extend(color(line)),
             Kind::Sql => found.extend(sql(line)),
+            Kind::Route => found.extend(super::aspects::route_line(line)),
+            Kind::Secret => found.extend(logged(line)),
             Kind::Schema => found.extend(statement(line)),
             Kind::ThirdParty => found.extend(third_party(line, extension)),
             Kind::External => found.extend(external(line)),
@@ -80,7 +83,7 @@ fn marks_of(kind: Kind) -> &'static [&'static str] {
         Kind::Script => &["<script", "onclick=", "onload=", "addEventListener", "document.", "window."],
         Kind::Macro | Kind::PublicMacro => &["#define", "macro_rules!", "defmacro", "proc_macro", "@macro"],
         Kind::Global => &["global", "globals()", "globalThis", "window.", "static mut", "lazy_static!", "OnceLock", "getInstance", "$GLOBALS"],
-        Kind::CatchAll => &["except Exception", "except BaseException", "except:", "catch (Exception", "catch (Throwable", "catch (...)", "rescue Exception", "rescue StandardError", "catch (\\Exception", "catch (\\Throwable", "catch(Exception", "rescue =>"],
+        Kind::CatchAll => &["except Exception", "except BaseException", "except:", "catch (Exception", "catch (Throwable", "catch (...)", "rescue Exception", "rescue StandardError", "catch (\\Exception", "catch (\\Throwable", "catch(Exception", "rescue =>", "raise Exception(", "throw new Exception(", "throw new RuntimeException(", "throw Exception("],
         Kind::Environment | Kind::Hardcoded => &["process.env", "os.environ", "os.getenv", "getenv", "ENV[", "ENV.fetch", "env::var", "System.getenv", "Environment.GetEnvironmentVariable", "os.Getenv", "import.meta.env"],
         Kind::Http => &["requests.", "import requests", "fetch(", "axios", "http.get", "http.Get", "http.post", "urllib", "httpx", "aiohttp", "HttpClient", "XMLHttpRequest", "reqwest", "Net::HTTP", "curl_exec", "file_get_contents(http", "got(", "superagent", "OkHttpClient", "RestTemplate", "websocket", "WebSocket"],
         Kind::Loop => &["for", "while", "foreach", "loop", "forEach"],
@@ -89,6 +92,10 @@ fn marks_of(kind: Kind) -> &'static [&'static str] {
         Kind::Mock => &["mock", "Mock", "MagicMock", "patch", "jest.fn", "vi.fn", "sinon", "mockk", "Mockito", "stub", "gomock", "mockall", "createMock", "spyOn"],
         Kind::Column => &["ADD COLUMN", "add column", "add_column", "AddField", "addColumn", "t.string", "t.integer", "t.boolean", "t.datetime", "Column("],
         Kind::Index => &["CREATE INDEX", "create index", "CREATE UNIQUE INDEX", "add_index", "AddIndex", "addIndex", "index=True", "index: true", "@@index", "createIndex", "Index("],
+        Kind::Fixture => &["@pytest.fixture", "fixture", "beforeEach", "beforeAll", "setUp", "@Before", "@BeforeEach"],
+        Kind::Root => &["USER root", "USER 0", "runAsUser: 0", "runAsNonRoot: false", "sudo"],
+        Kind::Eval => &["eval", "exec(", "new Function", "instance_eval", "compile("],
+        Kind::Drop => &["DROP TABLE", "DROP COLUMN", "DROP INDEX", "DROP CONSTRAINT", "drop table", "drop column", "DELETE FROM", "delete from", "TRUNCATE", "drop_table", "remove_column", "dropColumn", "dropTable", "RemoveField", "DeleteModel"],
         _ => &[],
     }
 }
@@ -363,8 +370,56 @@ fn color(line: &str) -> Option<String> {
         let digits = line[at + 1..].chars().take_while(char::is_ascii_hexdigit).count();
         matches!(digits, 3 | 4 | 6 | 8)
     });
-    let is_plain = line.contains("rgb(") || line.contains("rgba(") || line.contains("hsl(");
+    let is_plain = [
+        "\\033[",
+        "\\x1b[",
+        "\\u001b[",
+        "\\e[",
+        "chalk",
+        "termcolor",
+        "colorama",
+        "fatih/color",
+        "colored(",
+    ]
+    .iter()
+    .any(|mark| line.contains(mark))
+        || line.contains("rgb(")
+        || line.contains("rgba(")
+        || line.contains("hsl(");
     (hex || is_plain).then(|| "color".to_owned())
+}
+
+/// A line that logs a value with the name of personal data or of a password.
+fn logged(line: &str) -> Option<String> {
+    const NAMES: &[&str] = &[
+        "password", "passwd", "pwd", "token", "secret", "email", "e_mail", "mail", "ssn", "phone", "address",
+        "iban", "birth",
+    ];
+    let code = without_texts(line).to_lowercase();
+    let at = LOGGING
+        .iter()
+        .chain(&["print(", "println", "printf(", "puts "])
+        .find_map(|call| code.find(&call.to_lowercase()))?;
+    // A template holds values between braces.
+    let template = line.to_lowercase();
+    let held = template
+        .split(['{', '}'])
+        .skip(1)
+        .step_by(2)
+        .any(|value| NAMES.iter().any(|name| value.contains(name)));
+    (held || NAMES.iter().any(|name| code[at..].contains(name))).then(|| line.trim().to_owned())
+}
+
+/// The lines of a style sheet, and those that style in place.
+fn styles(text: &str, extension: &str) -> Facts {
+    let is_sheet = matches!(extension, "css" | "scss" | "sass" | "less" | "styl");
+    let is_style = |line: &&str| {
+        !line.trim().is_empty() && (is_sheet || line.contains("style=") || line.contains("<style"))
+    };
+    text.lines()
+        .filter(is_style)
+        .map(|line| line.trim().to_owned())
+        .collect()
 }
 
 /// A statement of SQL in a text, or a call that takes one.

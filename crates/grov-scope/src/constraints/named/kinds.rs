@@ -58,6 +58,20 @@ pub(super) enum Kind {
     PublicMacro,
     /// Values that come from the environment.
     Hardcoded,
+    /// Set-up that tests share.
+    Fixture,
+    /// A process of the superuser.
+    Root,
+    /// Code that is read from a text.
+    Eval,
+    /// A removal of stored data or of its place.
+    Drop,
+    /// A route of a web interface.
+    Route,
+    /// Rules of a style sheet.
+    Stylesheet,
+    /// Personal data and passwords in logs.
+    Secret,
 }
 
 /// The kinds by their names in `kinds.txt`.
@@ -69,7 +83,7 @@ const NAMES: &[(&str, Kind)] = &[
     ("errortext", Kind::ErrorText), ("logtext", Kind::LogText), ("loglevel", Kind::LogLevel), ("visibility", Kind::Visibility), ("global", Kind::Global),
     ("catchall", Kind::CatchAll), ("color", Kind::Color), ("environment", Kind::Environment), ("http", Kind::Http), ("loop", Kind::Loop), ("ternary", Kind::Ternary),
     ("nightly", Kind::Nightly), ("mock", Kind::Mock), ("test", Kind::Test), ("declaration", Kind::Declaration), ("key", Kind::Key), ("column", Kind::Column),
-    ("index", Kind::Index), ("import", Kind::Import), ("todo", Kind::Todo), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded),
+    ("index", Kind::Index), ("import", Kind::Import), ("todo", Kind::Todo), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded), ("fixture", Kind::Fixture), ("root", Kind::Root), ("eval", Kind::Eval), ("drop", Kind::Drop), ("route", Kind::Route), ("stylesheet", Kind::Stylesheet), ("secret", Kind::Secret),
 ];
 
 /// What must not happen to a kind.
@@ -141,16 +155,15 @@ pub(super) fn named_in(text: &str) -> Vec<Kind> {
 
 /// "Error messages of the tests" is about the messages: of several kinds, those that hold the others' words give way.
 fn prefer_narrow(found: &mut Vec<Kind>) {
-    const WIDE: &[Kind] = &[
-        Kind::Text,
-        Kind::Function,
-        Kind::Class,
-        Kind::Test,
-        Kind::Key,
-        Kind::Default,
-    ];
+    const WIDE: &[Kind] = &[Kind::Function, Kind::Class, Kind::Test, Kind::Key, Kind::Default];
     if found.iter().any(|kind| !WIDE.contains(kind)) {
         found.retain(|kind| !WIDE.contains(kind));
+    }
+    if found
+        .iter()
+        .any(|kind| matches!(kind, Kind::ErrorText | Kind::LogText | Kind::Heading))
+    {
+        found.retain(|kind| *kind != Kind::Text);
     }
 }
 
@@ -185,6 +198,8 @@ impl Kind {
             (Self::Class | Self::Function | Self::Test | Self::Key, Rule::Stay) => Forbidden::Removal,
             (Self::Class | Self::Function | Self::Test | Self::Key, _) => return None,
             (Self::Hardcoded, _) => Forbidden::Removal,
+            (Self::Drop, Rule::Keep | Rule::Stay | Rule::Any | Rule::Add) => Forbidden::Addition,
+            (Self::Default, Rule::Any | Rule::Add) if adds => Forbidden::Addition,
             (Self::Skip | Self::Visibility, Rule::Keep | Rule::Any | Rule::Add) => Forbidden::Addition,
             // "Standard library only"
             (Self::ThirdParty, _) => Forbidden::Addition,

@@ -71,7 +71,7 @@ pub(super) const ENGLISH: Phrases = &[
     (Tests, &["tests", "test", "specs", "spec", "test files", "the test suite", "unit tests", "test case", "test cases"]),
     (Docs, &["docs", "documentation", "readme", "changelog"]),
     (Config, &["config", "configuration", "configs", "config files", "settings"]),
-    (Lock, &["lockfile", "lockfiles", "lock file", "lock files"]),
+    (Lock, &["package-lock", "pnpm-lock", "lockfile", "lockfiles", "lock file", "lock files"]),
     (Pipeline, &["ci", "pipeline", "pipelines", "workflow", "workflows", "github actions", "ci config"]),
     (Schema, &["schema", "schemas", "db schema", "database schema"]),
     (Migration, &["migration", "migrations"]),
