@@ -71,9 +71,11 @@ impl Admission {
                 return Err(ErrorKind::BadFraming);
             }
         }
-        if let Some(origin) = headers.get(header::ORIGIN) {
+        // A page may read what a WebSocket receives: browsers leave it to the server to refuse foreign pages.
+        let may_switch = headers.contains_key(header::UPGRADE);
+        for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().map_err(|_| ErrorKind::ForeignOrigin)?;
-            self.origin(origin)?;
+            self.origin(origin, may_switch)?;
         }
         if !is_request_coding_understood(headers) {
             return Err(ErrorKind::UnknownCoding);
@@ -90,13 +92,18 @@ impl Admission {
         }
     }
 
-    fn origin(&self, origin: &str) -> Result<(), ErrorKind> {
+    fn origin(&self, origin: &str, may_switch: bool) -> Result<(), ErrorKind> {
         let lower = origin.to_ascii_lowercase();
         let Some(authority) = lower
             .strip_prefix("http://")
             .or_else(|| lower.strip_prefix("https://"))
         else {
-            return Ok(()); // Extensions and local files; "null" too: without a key and without an answer it can do little.
+            // Extensions and local files; "null" too: without a key and without an answer it can do little.
+            return if may_switch {
+                Err(ErrorKind::ForeignOrigin)
+            } else {
+                Ok(())
+            };
         };
         self.host(authority, ErrorKind::ForeignOrigin)
     }
@@ -196,6 +203,43 @@ mod tests {
         assert_eq!(at("http://localhost:3000"), Ok(()));
         assert_eq!(at("null"), Ok(()));
         assert_eq!(at("vscode-webview://abc"), Ok(()));
+    }
+
+    #[test]
+    fn a_change_of_protocol_needs_a_known_origin_or_none() {
+        let at = |origins: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:8080"));
+            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+            for origin in origins {
+                headers.append(header::ORIGIN, HeaderValue::from_static(origin));
+            }
+            let uri = Uri::from_static("/");
+            Admission::default().check(&Method::GET, &uri, &headers, Some(IpAddr::from([127, 0, 0, 1])))
+        };
+        for known in [&[][..], &["http://localhost:3000"], &["https://127.0.0.1"]] {
+            assert_eq!(at(known), Ok(()), "{known:?}");
+        }
+        for foreign in [
+            &["null"][..],
+            &["file://"],
+            &["chrome-extension://abc"],
+            &["https://evil.example"],
+            &["http://localhost", "null"],
+            &[""],
+        ] {
+            assert_eq!(at(foreign), Err(ErrorKind::ForeignOrigin), "{foreign:?}");
+        }
+    }
+
+    #[test]
+    fn every_origin_is_checked() {
+        let mut headers = HeaderMap::new();
+        for origin in ["http://localhost", "https://evil.example"] {
+            headers.append(header::ORIGIN, HeaderValue::from_static(origin));
+        }
+        let checked = Admission::default().check(&Method::POST, &Uri::from_static("/"), &headers, None);
+        assert_eq!(checked, Err(ErrorKind::ForeignOrigin));
     }
 
     #[test]

@@ -17,6 +17,8 @@ async fn foreign_hosts_and_origins_get_403_and_go_nowhere() {
         "GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n",
         "GET /_grov/health HTTP/1.1\r\nHost: evil.example\r\n\r\n",
         "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\r\n",
+        // A page in a sandbox, with a WebSocket.
+        "GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     ] {
         let (head, forwarded) = answer(request).await;
         assert!(head.starts_with("HTTP/1.1 403 Forbidden"), "{head}");
