@@ -7,7 +7,7 @@ use crate::listener::{Host, Mitm};
 use crate::prefixed::Prefixed;
 use crate::tunnel;
 use grov_ca::Target;
-use grov_proxy_core::{DialError, Dialer, Upstream};
+use grov_proxy_core::{DialError, Dialer, Upstream, prepare_accepted};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -36,7 +36,7 @@ pub(crate) async fn serve(
     is_full: bool,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = socket.set_nodelay(true);
+    prepare_accepted(&socket);
     let next: Arc<Mutex<Option<Next>>> = Arc::default();
     let service = {
         let (mitm, next) = (Arc::clone(&mitm), Arc::clone(&next));

@@ -39,6 +39,8 @@ pub(crate) enum ErrorKind {
     Unreachable,
     /// The response has a transfer coding besides `chunked`, or a content coding although it has to be translated.
     UnknownResponseCoding,
+    /// The upstream changed to a protocol that was not offered.
+    WrongProtocol,
     /// The upstream did not respond in time.
     TimedOut,
     /// No admin route has this path.
@@ -160,6 +162,7 @@ impl ErrorKind {
             Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unreachable
             | Self::UnknownResponseCoding
+            | Self::WrongProtocol
             | Self::UntranslatableResponse
             | Self::Redirected => StatusCode::BAD_GATEWAY,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
@@ -187,6 +190,7 @@ impl ErrorKind {
             | Self::Full
             | Self::Unreachable
             | Self::UnknownResponseCoding
+            | Self::WrongProtocol
             | Self::AdminRoutePanicked
             | Self::GatePanicked
             | Self::NoRoute
@@ -231,6 +235,9 @@ impl ErrorKind {
             }
             Self::UnknownResponseCoding => {
                 "grov-proxyd: the upstream responded with an unsupported transfer or content coding."
+            }
+            Self::WrongProtocol => {
+                "grov-proxyd: the upstream changed to a protocol that was not offered to it."
             }
             Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
             Self::Unreachable => "grov-proxyd: the upstream is unreachable or closed the connection.",

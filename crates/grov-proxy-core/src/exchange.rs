@@ -7,7 +7,7 @@ use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
 use crate::error_response::{ErrorKind, ExchangeError, request_id};
 use crate::forward::{Forwarder, Resolved, ResolvedRoute, SwitchAnswer, UpstreamResponse};
-use crate::gate::{Gate, GatePanicked, Peer, Refusal, User};
+use crate::gate::{Gate, GatePanicked, Peer, Refusal, Standing, User};
 use crate::headers::{self, HeaderPolicy};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -75,6 +75,15 @@ impl ClientBody {
         };
         switched.take().zip(self.serving.take())
     }
+}
+
+/// A client's offer to change the protocol.
+struct Offer {
+    protocols: Protocols,
+    /// `None` if no gatekeeper admitted the request.
+    standing: Option<Standing>,
+    /// The client's side, after the change.
+    client: OnUpgrade,
 }
 
 impl Service {
@@ -149,9 +158,9 @@ impl Service {
             ));
         }
         match MessagesPath::of(request.method(), path) {
-            MessagesPath::Elsewhere => self.pass(request, serving, profile).await,
+            MessagesPath::Elsewhere => self.pass(request, serving, client).await,
             MessagesPath::Below if self.protocols(&request).is_some() => {
-                self.pass(request, serving, profile).await
+                self.pass(request, serving, client).await
             }
             messages => {
                 let is_turn = messages == MessagesPath::Create;
@@ -197,22 +206,26 @@ impl Service {
         &self,
         mut request: Request<Incoming>,
         serving: &RequestGuard,
-        profile: Option<&Arc<ConnectionProfile>>,
+        client: &Client,
     ) -> Result<Response<Kind>, ExchangeError> {
-        let protocols = self.protocols(&request);
-        let client = protocols.is_some().then(|| hyper::upgrade::on(&mut request));
+        let offer = self.protocols(&request).map(|protocols| Offer {
+            protocols,
+            standing: client
+                .peer
+                .and_then(|peer| self.gate.standing(&request, peer, serving.is_plain_on_tls())),
+            client: hyper::upgrade::on(&mut request),
+        });
         let (parts, body) = request.into_parts();
-        let route = match self.route(&parts, None, profile)? {
+        let route = match self.route(&parts, None, client.profile.as_ref())? {
             Resolved::Answer(answer) => {
                 discard(body, serving).await;
                 return self.answered(answer).await;
             }
             Resolved::Upstream(route) => route,
         };
-        if let (Some(protocols), Some(client), ResolvedRoute::Default(upstream)) = (protocols, client, &route)
-        {
+        if let (Some(offer), ResolvedRoute::Default(upstream)) = (offer, &route) {
             // Boxed: other exchanges must not pay for the memory of its state.
-            return Box::pin(self.switch(upstream, &protocols, client, parts)).await;
+            return Box::pin(self.switch(upstream, offer, parts)).await;
         }
         let (body, reservation) = if route.needs_whole_body() {
             let WholeBody { bytes, reservation } = self.collect(body, serving).await?;
@@ -227,9 +240,12 @@ impl Service {
 
     /// Returns the protocols that a request without a body offers to change to. Strict filtering removes their headers.
     fn protocols(&self, request: &Request<Incoming>) -> Option<Protocols> {
-        let may_switch = self.forwarder.header_policy == HeaderPolicy::Open && request.body().is_end_stream();
+        let may_switch = self.forwarder.header_policy == HeaderPolicy::Open
+            && request.body().is_end_stream()
+            // hyper's own view: without it, it would write no 101.
+            && request.extensions().get::<OnUpgrade>().is_some();
         may_switch
-            .then(|| Protocols::offered(request.headers()))
+            .then(|| Protocols::offered(request.version(), request.headers()))
             .flatten()
     }
 
@@ -237,17 +253,32 @@ impl Service {
     async fn switch(
         &self,
         upstream: &UpstreamHandle,
-        protocols: &Protocols,
-        client: OnUpgrade,
+        offer: Offer,
         parts: request::Parts,
     ) -> Result<Response<Kind>, ExchangeError> {
-        match self.forwarder.ask_to_switch(upstream, protocols, parts).await? {
-            SwitchAnswer::Declined(response) => Ok(self.relay(*response, None, None)),
+        let asked = self.forwarder.ask_to_switch(upstream, &offer.protocols, parts);
+        match asked.await? {
+            SwitchAnswer::Declined(response) => {
+                let is_other_required = response.head.status == StatusCode::UPGRADE_REQUIRED;
+                let required = is_other_required
+                    .then(|| Protocols::named(&response.head.headers))
+                    .flatten();
+                let mut response = self.relay(*response, None, None);
+                if let Some(required) = required {
+                    required.announce(response.headers_mut());
+                }
+                Ok(response)
+            }
             SwitchAnswer::Switched { mut head, upstream } => {
-                let chosen = Protocols::chosen(&head.headers);
+                let chosen = Protocols::named(&head.headers);
                 headers::for_client(&mut head.headers);
-                chosen.announce(&mut head.headers);
-                let switched = Switched::new(client, upstream, Arc::clone(&self.metrics));
+                head.version = http::Version::HTTP_11;
+                if let Some(chosen) = chosen {
+                    chosen.announce(&mut head.headers);
+                }
+                let Offer { client, standing, .. } = offer;
+                let (idle, metrics) = (self.limits.idle, Arc::clone(&self.metrics));
+                let switched = Switched::new(client, upstream, standing, idle, metrics);
                 Ok(Response::from_parts(
                     head,
                     Kind::Switched(Some(Box::new(switched))),

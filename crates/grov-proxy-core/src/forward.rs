@@ -64,7 +64,7 @@ pub(crate) struct UpstreamResponse {
 
 /// What an upstream says to a request for another protocol.
 pub(crate) enum SwitchAnswer {
-    /// It has changed to the protocol that the head names.
+    /// It has changed to protocols that were offered, and the head names them.
     Switched {
         head: response::Parts,
         upstream: Upgraded,
@@ -173,7 +173,7 @@ impl Forwarder {
         body: UpstreamBody,
     ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
         let (connection, response) = self.exchanged(pool, policy, limit, parts, body).await?;
-        self.check_coding(&response)?;
+        self.check_head(&response)?;
         Ok((connection, response))
     }
 
@@ -232,22 +232,22 @@ impl Forwarder {
         address(&mut parts, pool, self.header_policy)?;
         protocols.announce(&mut parts.headers);
         let request = Request::from_parts(parts, UpstreamBody::whole(Bytes::new()));
-        let (connection, response) = self.exchanged_on_new(pool, self.limits.response, request).await?;
+        let limit = self.limits.response.min(self.limits.connect);
+        let (connection, mut response) = self.exchanged_on_new(pool, limit, request).await?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             let response = self.default_response(pool, connection, response)?;
             return Ok(SwitchAnswer::Declined(Box::new(response)));
         }
-        let mut head = Response::new(());
-        *head.status_mut() = response.status();
-        *head.headers_mut() = response.headers().clone();
+        let chosen = Protocols::named(response.headers());
+        if !chosen.is_some_and(|chosen| protocols.include(&chosen)) {
+            return Err(self.wrong_protocol(&response));
+        }
         let upstream = connection
-            .upgraded(response)
+            .upgraded(&mut response)
             .await
             .map_err(|error| ExchangeError::new(ErrorKind::Unreachable, error))?;
-        Ok(SwitchAnswer::Switched {
-            head: head.into_parts().0,
-            upstream,
-        })
+        let head = response.into_parts().0;
+        Ok(SwitchAnswer::Switched { head, upstream })
     }
 
     /// Returns the response of an upstream without a codec.
@@ -257,7 +257,7 @@ impl Forwarder {
         connection: UpstreamConnection,
         response: Response<Incoming>,
     ) -> Result<UpstreamResponse, ExchangeError> {
-        self.check_coding(&response)?;
+        self.check_head(&response)?;
         let (head, body) = response.into_parts();
         Ok(UpstreamResponse {
             connection: Some(connection),
@@ -271,14 +271,23 @@ impl Forwarder {
         })
     }
 
-    /// Fails if hyper dropped the name of a response's transfer coding.
-    fn check_coding(&self, response: &Response<Incoming>) -> Result<(), ExchangeError> {
+    /// Fails if hyper dropped the name of a response's transfer coding, or the upstream left HTTP unasked.
+    fn check_head(&self, response: &Response<Incoming>) -> Result<(), ExchangeError> {
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            return Err(self.wrong_protocol(response));
+        }
         if response.body().is_end_stream() || headers::is_response_coding_understood(response.headers()) {
             return Ok(());
         }
         self.metrics.fault("upstream_coding");
         let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
         Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding))
+    }
+
+    fn wrong_protocol(&self, response: &Response<Incoming>) -> ExchangeError {
+        self.metrics.fault("upstream_protocol");
+        let named = format!("{:?}", response.headers().get(header::UPGRADE));
+        ExchangeError::new(ErrorKind::WrongProtocol, named)
     }
 
     /// Counts the fault and returns the error for a request that got no response.

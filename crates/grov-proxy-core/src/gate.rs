@@ -1,6 +1,6 @@
 //! The gate: decides for each request whether it is served, and for whom.
 
-use http::{HeaderMap, Method, Request};
+use http::{HeaderMap, Method, Request, Uri};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -56,6 +56,14 @@ pub trait Gatekeeper: Send + Sync + 'static {
     /// # Errors
     /// Why the request is refused.
     fn admit(&self, arrival: &Arrival<'_>) -> Result<Admitted, Refusal>;
+
+    /// Returns whether a request that was admitted still holds. Asked every few seconds, while a connection that changed its
+    /// protocol with this request is open; with `false` the connection is closed. A panic counts as `false`. Like
+    /// [`admit`](Self::admit), it must not wait. By default a request holds for ever.
+    fn still_admits(&self, arrival: &Arrival<'_>) -> bool {
+        let _ = arrival;
+        true
+    }
 }
 
 /// A request that is served.
@@ -102,6 +110,23 @@ impl Gate {
         Self(Some(Arc::new(gatekeeper)))
     }
 
+    /// Returns what is needed to ask about a request again. `None` without a gatekeeper.
+    pub(crate) fn standing<B>(
+        &self,
+        request: &Request<B>,
+        peer: Peer,
+        is_plain_on_tls: bool,
+    ) -> Option<Standing> {
+        Some(Standing {
+            gatekeeper: Arc::clone(self.0.as_ref()?),
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            headers: request.headers().clone(),
+            peer,
+            is_plain_on_tls,
+        })
+    }
+
     /// Asks the gatekeeper, and notes the user in the extensions of the request.
     pub(crate) fn pass<B>(
         &self,
@@ -129,6 +154,31 @@ impl Gate {
                 request.extensions_mut().insert(User(user));
             }
         }))
+    }
+}
+
+/// A request that a gatekeeper admitted, to ask again.
+pub(crate) struct Standing {
+    gatekeeper: Arc<dyn Gatekeeper>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    peer: Peer,
+    is_plain_on_tls: bool,
+}
+
+impl Standing {
+    /// Returns whether the request would still be admitted.
+    pub(crate) fn holds(&self) -> bool {
+        let arrival = Arrival {
+            method: &self.method,
+            path: self.uri.path(),
+            headers: &self.headers,
+            peer: self.peer,
+            is_plain_on_tls: self.is_plain_on_tls,
+        };
+        let ask = std::panic::AssertUnwindSafe(|| self.gatekeeper.still_admits(&arrival));
+        std::panic::catch_unwind(ask).unwrap_or(false)
     }
 }
 

@@ -125,6 +125,12 @@ fn is_end_to_end(name: &HeaderName, named: &[HeaderName]) -> bool {
     !HOP_BY_HOP.contains(name) && !named.contains(name)
 }
 
+/// Returns whether a text is a token (RFC 9110 §5.6.2).
+pub(crate) fn is_token(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_allowed)
+}
+
 /// Keeps some headers, in their order: taking single ones out of the map would move others.
 fn keep(headers: &mut HeaderMap, wanted: impl Fn(&HeaderName) -> bool) {
     if headers.keys().all(&wanted) {

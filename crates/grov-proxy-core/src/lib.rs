@@ -124,6 +124,6 @@ pub use route::{
     Answer, Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Route, RouteRequest,
     Router, Target, Timeouts,
 };
-pub use server::Shutdown;
+pub use server::{Shutdown, prepare_accepted};
 pub use tunnel::copy_both;
 pub use upstream::{DialError, Dialer, PlainHttp, ProbeError, Upstream, UpstreamHandle, Upstreams, probe};

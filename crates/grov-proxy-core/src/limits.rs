@@ -25,12 +25,14 @@ pub struct Limits {
     /// Maximum size of a request body for `/v1/messages` or a path below it, in bytes. Larger ones are answered with 413. Other
     /// bodies stream without a limit. Default: 32 MiB.
     pub body: u64,
-    /// Maximum time to connect to the upstream. Exceeding it is answered with 502. Default: 30 seconds.
+    /// Maximum time to connect to the upstream. Exceeding it is answered with 502. Also the maximum wait for its answer to a
+    /// request for another protocol; exceeding that is answered with 504. Default: 30 seconds.
     pub connect: Duration,
     /// Maximum wait for a response head, counted from the last progress of the request. Exceeding it is answered with 504.
     /// Default: 15 minutes.
     pub response: Duration,
-    /// Maximum pause of the upstream inside a response body. Then the response is cut. Default: 5 minutes.
+    /// Maximum pause of the upstream inside a response body. Then the response is cut. Also the longest time that either side of a
+    /// connection with another protocol may take no byte of those that wait for it. Default: 5 minutes.
     pub idle: Duration,
     /// How long running responses may continue after shutdown began. Default: 30 seconds.
     pub grace: Duration,

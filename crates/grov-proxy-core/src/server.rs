@@ -11,6 +11,7 @@ use crate::prepared_stream::PreparedStream;
 use crate::profile::ConnectionProfile;
 use crate::secure_stream::SecureStream;
 use crate::workers::{Transfer, Workers};
+use socket2::{SockRef, TcpKeepalive};
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
@@ -66,7 +67,7 @@ pub(crate) async fn serve(
             accepted = listener.accept(), if pausing.is_none() && clients.has_capacity() => {
                 pausing = match accepted {
                     Ok((socket, remote)) => {
-                        let _ = socket.set_nodelay(true);
+                        prepare_accepted(&socket);
                         // Fails only for a client that is gone. Then it gets no privileges of this machine.
                         let local = socket.local_addr().unwrap_or(SocketAddr::from(([0; 4], 0)));
                         let sender = Sender::Peer(Peer { remote, local });
@@ -117,6 +118,19 @@ pub(crate) async fn serve(
         return cut;
     }
     0
+}
+
+/// How long an accepted connection is silent before the system asks whether the client's machine is still there, and how long
+/// between two questions.
+const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(15));
+
+/// Prepares an accepted connection: small writes leave at once, and a client whose machine is gone is noticed. Fails
+/// only for a client that is gone already.
+pub fn prepare_accepted(socket: &TcpStream) {
+    let _ = socket.set_nodelay(true);
+    let (time, interval) = KEEP_ALIVE;
+    let keep_alive = TcpKeepalive::new().with_time(time).with_interval(interval);
+    let _ = SockRef::from(socket).set_tcp_keepalive(&keep_alive);
 }
 
 /// Returns the next stream of the intake. Never resolves once it is closed.
@@ -299,5 +313,22 @@ impl ConnectionSet {
             tracing::error!(%error, open, "cannot accept clients; closing an idle connection and retrying");
         }
         Some(Pause::AcceptFailed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_whose_machine_is_gone_is_noticed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let socket = accepted.unwrap().0;
+        prepare_accepted(&socket);
+        assert!(SockRef::from(&socket).keepalive().unwrap());
+        assert!(socket.nodelay().unwrap());
+        drop(client);
     }
 }

@@ -17,17 +17,25 @@ const HALF_CLOSED_PAUSE: Duration = Duration::from_secs(120);
 /// Copies between two streams, given as their halves, until both directions have ended. The end of one direction is passed on,
 /// and the other continues; after two minutes without a byte it is given up. Counts the bytes of both directions in `moved`.
 ///
+/// `write_pause` is the longest time that a side may take no byte while some are waiting for it: meanwhile the other side is not
+/// read, and nobody would notice that it is gone.
+///
 /// # Errors
-/// The system's error, when a side broke.
-pub async fn copy_both<R1, W1, R2, W2>(one: (R1, W1), other: (R2, W2), moved: &AtomicU64) -> io::Result<()>
+/// The system's error, when a side broke. `TimedOut` after `write_pause`.
+pub async fn copy_both<R1, W1, R2, W2>(
+    one: (R1, W1),
+    other: (R2, W2),
+    moved: &AtomicU64,
+    write_pause: Duration,
+) -> io::Result<()>
 where
     R1: AsyncRead + Unpin + Send,
     W1: AsyncWrite + Unpin + Send,
     R2: AsyncRead + Unpin + Send,
     W2: AsyncWrite + Unpin + Send,
 {
-    let mut there = pin!(copy(one.0, other.1, moved));
-    let mut back = pin!(copy(other.0, one.1, moved));
+    let mut there = pin!(copy(one.0, other.1, moved, write_pause));
+    let mut back = pin!(copy(other.0, one.1, moved, write_pause));
     let there_ended = tokio::select! {
         ended = &mut there => ended.map(|()| true)?,
         ended = &mut back => ended.map(|()| false)?,
@@ -41,18 +49,31 @@ async fn copy(
     mut reader: impl AsyncRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
     moved: &AtomicU64,
+    write_pause: Duration,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER].into_boxed_slice();
     loop {
         let count = reader.read(&mut buffer).await?;
         if count == 0 {
-            return writer.shutdown().await;
+            return within(write_pause, writer.shutdown()).await;
         }
-        writer.write_all(&buffer[..count]).await?;
+        let mut rest = &buffer[..count];
+        while !rest.is_empty() {
+            match within(write_pause, writer.write(rest)).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => rest = &rest[written..],
+            }
+        }
         // TLS may hold back a part.
-        writer.flush().await?;
+        within(write_pause, writer.flush()).await?;
         moved.fetch_add(count as u64, Ordering::Relaxed);
     }
+}
+
+/// Waits for a write, no longer than `limit`.
+async fn within<T>(limit: Duration, write: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let written = tokio::time::timeout(limit, write).await;
+    written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Waits for the other direction, and gives up when nothing moves any more.

@@ -45,6 +45,11 @@ impl Gatekeeper for Gate {
         }
         Ok(Admitted { user })
     }
+
+    /// A revoked or expired token does not keep a connection open.
+    fn still_admits(&self, arrival: &Arrival<'_>) -> bool {
+        self.user(arrival).is_ok()
+    }
 }
 
 impl Gate {

@@ -120,7 +120,7 @@ impl UpstreamConnection {
     /// Returns the stream after a response with status 101.
     pub(crate) async fn upgraded(
         mut self,
-        response: Response<hyper::body::Incoming>,
+        response: &mut Response<hyper::body::Incoming>,
     ) -> Result<Upgraded, hyper::Error> {
         let upgraded = hyper::upgrade::on(response);
         poll_fn(|cx| match self.poll_drive(cx) {

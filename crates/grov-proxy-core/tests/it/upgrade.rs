@@ -6,9 +6,13 @@
 
 use crate::support::{Act, Running, SOON, Scripted, json_answer, read_message, until};
 use futures_util::{SinkExt, StreamExt};
-use grov_proxy_core::{ConnectionProfile, HeaderPolicy, Proxy, Upstream, UpstreamHandle};
+use grov_proxy_core::{
+    Admitted, Arrival, ConnectionProfile, Gatekeeper, HeaderPolicy, Limits, Proxy, Refusal, Upstream,
+    UpstreamHandle,
+};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -150,10 +154,11 @@ async fn bytes_sent_early_and_after_the_clients_end_arrive() {
     client.socket.shutdown().await.unwrap();
     let rest = String::from_utf8(client.rest().await).unwrap();
     let (head, rest) = rest.split_once("\r\n\r\n").unwrap();
-    let names: Vec<String> = head.lines().skip(1).map(str::to_lowercase).collect();
-    assert!(names.contains(&"upgrade: echo/1".to_owned()), "{head}");
-    assert!(names.contains(&"connection: upgrade".to_owned()), "{head}");
-    assert!(names.contains(&"x-mine: 1".to_owned()), "{head}");
+    let lines: Vec<&str> = head.lines().collect();
+    assert_eq!(lines[0], "HTTP/1.1 101 Over To Echo");
+    assert!(lines.contains(&"Upgrade: echo/1"), "{head}");
+    assert!(lines.contains(&"connection: Upgrade"), "{head}");
+    assert!(lines.contains(&"X-Mine: 1"), "{head}");
     assert_eq!(rest, "first:early late");
     let asked = served.await.unwrap().to_lowercase();
     assert!(asked.contains("connection: upgrade\r\n"), "{asked}");
@@ -212,4 +217,165 @@ async fn a_silent_switched_connection_does_not_hold_up_the_shutdown() {
     }
     assert_eq!(proxy.finish(), 0, "closed, not cut after the grace period");
     assert_eq!(next(&mut peer).await, None);
+}
+
+fn answer(status: &str, headers: &str) -> Vec<Act> {
+    vec![
+        Act::Write(format!("HTTP/1.1 {status}\r\n{headers}\r\n").into_bytes()),
+        Act::AwaitClose,
+    ]
+}
+
+#[tokio::test]
+async fn a_101_without_an_offered_protocol_is_a_502() {
+    let confirmed = [
+        "",
+        "Upgrade: other\r\n",
+        "Upgrade: echo/1, other\r\n",
+        "Upgrade: h2c\r\n",
+    ];
+    let script = move |number: usize, _: &_| answer("101 Switching Protocols", confirmed[number]);
+    let upstream = Scripted::start(script).await;
+    let proxy = Running::before(&upstream).await;
+    for _ in confirmed {
+        let mut client = proxy.client().await;
+        client.send(SWITCH).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    }
+    until("the end", || upstream.closed_by_peer() == confirmed.len()).await;
+    assert_eq!(proxy.metrics.faults("upstream_protocol"), confirmed.len() as u64);
+    assert_eq!(proxy.metrics.switched(), 0);
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn an_unasked_101_is_a_502() {
+    let script = |_, _: &_| {
+        answer(
+            "101 Switching Protocols",
+            "Connection: upgrade\r\nUpgrade: echo/1\r\n",
+        )
+    };
+    let upstream = Scripted::start(script).await;
+    let proxy = Running::before(&upstream).await;
+    let plain = "GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    let turn = "POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}";
+    for request in [plain, turn] {
+        let mut client = proxy.client().await;
+        client.send(request).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    }
+    until("the end", || upstream.closed_by_peer() == 2).await;
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn protocols_of_http_1_0_or_in_malformed_values_are_not_offered() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    let old = SWITCH.replace("HTTP/1.1", "HTTP/1.0").into_bytes();
+    let mut hidden = SWITCH.trim_end().as_bytes().to_vec();
+    hidden.extend_from_slice(b"\r\nUpgrade: h2c, \x80\r\n\r\n");
+    for request in [old, hidden] {
+        let mut client = proxy.client().await;
+        client.send(request).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.contains(" 200 "), "{head}");
+    }
+    for received in upstream.requests() {
+        assert_eq!(received.header("upgrade"), None);
+    }
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn a_426_says_which_protocol_is_required() {
+    let script = |_, _: &_| {
+        let head = "HTTP/1.1 426 Upgrade Required\r\nconnection: upgrade\r\nUpgrade: echo/2\r\ncontent-length: 0\r\n\r\n";
+        vec![Act::Write(head.as_bytes().to_vec())]
+    };
+    let upstream = Scripted::start(script).await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    for _ in 0..2 {
+        client.send(SWITCH).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 426 "), "{head}");
+        assert!(head.contains("\r\nUpgrade: echo/2\r\n"), "{head}");
+    }
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn a_101_that_does_not_come_is_not_awaited_like_a_response() {
+    let upstream = Scripted::start(|_, _| vec![Act::AwaitClose]).await;
+    let limits = Limits {
+        connect: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let proxy = Running::with_limits(&upstream, limits).await;
+    let mut client = proxy.client().await;
+    // After the early byte nobody reads the client, so that its end is not seen.
+    client.send(format!("{SWITCH}e")).await;
+    drop(client);
+    until("the end", || upstream.closed_by_peer() == 1).await;
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn a_client_that_dies_behind_a_stuck_upstream_is_noticed() {
+    let switched = b"HTTP/1.1 101 Over To Echo\r\nconnection: upgrade\r\nUpgrade: echo/1\r\n\r\n";
+    // It reads nothing.
+    let upstream = Scripted::start(|_, _| vec![Act::Write(switched.to_vec()), Act::Hold]).await;
+    let limits = Limits {
+        idle: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let proxy = Running::with_limits(&upstream, limits).await;
+    let mut client = proxy.client().await;
+    client.send(SWITCH).await;
+    client.at_least(20).await;
+    until("the change", || proxy.metrics.switched() == 1).await;
+    let junk = vec![0; 1 << 20];
+    let pause = Duration::from_millis(200);
+    while tokio::time::timeout(pause, client.socket.write_all(&junk))
+        .await
+        .is_ok()
+    {}
+    drop(client);
+    until("the end", || proxy.metrics.switched() == 0).await;
+    upstream.release();
+    assert_eq!(proxy.finish(), 0);
+}
+
+/// Admits everything until it is told otherwise.
+struct Revocable(Arc<AtomicBool>);
+
+impl Gatekeeper for Revocable {
+    fn admit(&self, _: &Arrival<'_>) -> Result<Admitted, Refusal> {
+        Ok(Admitted::default())
+    }
+
+    fn still_admits(&self, arrival: &Arrival<'_>) -> bool {
+        assert_eq!(arrival.path, "/v1/sessions/ws");
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[tokio::test]
+async fn a_switched_connection_ends_with_the_permission_for_it() {
+    let revoked = Arc::new(AtomicBool::new(false));
+    let gatekeeper = Revocable(Arc::clone(&revoked));
+    let proxy = Running::start(before(echo().await).gatekeeper(gatekeeper)).await;
+    let socket = TcpStream::connect(proxy.address).await.unwrap();
+    let mut peer = join(socket, &proxy.address.to_string()).await;
+    assert_eq!(next(&mut peer).await, Some(Message::text("welcome")));
+    peer.send(Message::text("on")).await.unwrap();
+    assert_eq!(next(&mut peer).await, Some(Message::text("on")));
+    revoked.store(true, Ordering::Relaxed);
+    assert_eq!(next(&mut peer).await, None);
+    until("the end", || proxy.metrics.switched() == 0).await;
+    assert_eq!(proxy.finish(), 0);
 }
