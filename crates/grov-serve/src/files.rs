@@ -145,7 +145,12 @@ impl ServerCertificate {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let is_settled = reading.seen == stamps;
         reading.seen = stamps;
-        if reading.read == stamps || !is_settled {
+        if reading.read == stamps {
+            // Also if other files were there for a while.
+            reading.reported = None;
+            return Ok(false);
+        }
+        if !is_settled {
             return Ok(false);
         }
         let new = match read(&self.files, now) {
@@ -164,7 +169,7 @@ impl ServerCertificate {
         Ok(is_other)
     }
 
-    /// Returns whether the newest files could not be used when they were read last.
+    /// Returns whether files are there that could not be used when they were read last.
     pub fn is_outdated(&self) -> bool {
         let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         reading.reported.is_some()

@@ -95,6 +95,8 @@ impl TokenTable {
         let now = stamp(&self.home);
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         if reading.read == now {
+            // Also if another file was there for a while.
+            reading.reported = None;
             return Ok(false);
         }
         let tokens = match Tokens::read(&self.home) {
@@ -290,6 +292,24 @@ mod tests {
         write(&good);
         assert!(table.refresh().unwrap());
         assert!(table.check(ana.expose().as_bytes(), NOW).is_err());
+    }
+
+    #[test]
+    fn a_fault_ends_when_the_old_file_comes_back_and_is_reported_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(&folder);
+        create(&home, "ana", None);
+        let table = TokenTable::load(&home).unwrap();
+        let (aside, damaged) = (folder.path().join("aside"), folder.path().join("damaged"));
+        std::fs::write(&damaged, "{").unwrap();
+        for _ in 0..2 {
+            std::fs::rename(home.tokens(), &aside).unwrap();
+            std::fs::rename(&damaged, home.tokens()).unwrap();
+            assert!(table.refresh().is_err());
+            std::fs::rename(home.tokens(), &damaged).unwrap();
+            std::fs::rename(&aside, home.tokens()).unwrap();
+            assert!(!table.refresh().unwrap());
+        }
     }
 
     #[test]

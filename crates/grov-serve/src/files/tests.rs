@@ -109,6 +109,22 @@ fn a_renewed_certificate_that_could_not_be_read_once_is_read_again() {
 }
 
 #[test]
+fn a_fault_ends_when_the_old_files_come_back() {
+    let folder = Folder::new();
+    let certificate = folder.load(NOW).unwrap();
+    let (key, aside) = (&folder.files.key, folder.folder.path().join("aside"));
+    for _ in 0..2 {
+        std::fs::rename(key, &aside).unwrap();
+        folder.write_key("damaged");
+        assert!(!certificate.refresh(NOW).unwrap());
+        assert!(certificate.refresh(NOW).is_err() && certificate.is_outdated());
+        std::fs::rename(&aside, key).unwrap();
+        assert!(!certificate.refresh(NOW).unwrap());
+        assert!(!certificate.is_outdated());
+    }
+}
+
+#[test]
 fn unusable_files_are_refused_with_the_reason() {
     let folder = Folder::new();
     let key = std::fs::read_to_string(&folder.files.key).unwrap();
