@@ -126,6 +126,8 @@ impl CaFiles {
     /// # Errors
     /// If the authority's file cannot be read, or the common one cannot be written.
     pub fn write_bundle_with(&self, more: &str, now: OffsetDateTime) -> Result<PathBuf, CaError> {
+        // Another process must not delete it as unused between its writing and its next use, nor a client get a mix.
+        let _lock = self.lock()?;
         let own = self.bundle();
         let certificates = std::fs::read_to_string(&own).map_err(CaError::io(&own))?;
         let both = format!("{}\n{more}", certificates.trim_end());
@@ -191,7 +193,26 @@ impl CaFiles {
     /// # Errors
     /// If the files cannot be read or written, or belong to another user.
     pub fn ensure(&self, hosts: &[ServerName], now: OffsetDateTime) -> Result<Authorities, CaError> {
+        self.ensure_stamped(hosts, now)
+            .map(|(authorities, _)| authorities)
+    }
+
+    /// Like [`ensure`](Self::ensure). Returns the [`stamp`](Self::stamp) of the files with these authorities too: without the lock
+    /// another process may replace them before they are looked at.
+    ///
+    /// # Errors
+    /// Like [`ensure`](Self::ensure).
+    pub fn ensure_stamped(
+        &self,
+        hosts: &[ServerName],
+        now: OffsetDateTime,
+    ) -> Result<(Authorities, FileStamp), CaError> {
         let _lock = self.lock()?;
+        let authorities = self.ensure_locked(hosts, now)?;
+        Ok((authorities, self.stamp()))
+    }
+
+    fn ensure_locked(&self, hosts: &[ServerName], now: OffsetDateTime) -> Result<Authorities, CaError> {
         let mut notes = Vec::new();
         self.check_permissions(&mut notes)?;
         let old = self.found_old(now);

@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
@@ -49,9 +49,8 @@ impl Leaves {
     /// # Errors
     /// If the authority cannot be used.
     pub fn new(files: CaFiles, hosts: Vec<ServerName>) -> Result<Arc<Self>, CaError> {
-        let authorities = files.ensure(&hosts, OffsetDateTime::now_utc())?;
+        let (authorities, stamp) = files.ensure_stamped(&hosts, OffsetDateTime::now_utc())?;
         log_notes(&authorities);
-        let stamp = files.stamp();
         Ok(Arc::new(Self {
             files,
             hosts,
@@ -89,20 +88,25 @@ impl Leaves {
     /// # Errors
     /// If the files cannot be used. The authority in memory stays in use.
     pub fn renew(&self) -> Result<(), CaError> {
-        let Ok(_one_at_a_time) = self.renewing.try_lock() else {
-            return Ok(());
+        let _one_at_a_time = match self.renewing.try_lock() {
+            Ok(guard) => guard,
+            // A renewal that panicked must not be the last one.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
         };
         if self.files.stamp().is_deleted() {
             return Ok(());
         }
-        let authorities = self.files.ensure(&self.hosts, OffsetDateTime::now_utc())?;
+        let (authorities, stamp) = self
+            .files
+            .ensure_stamped(&self.hosts, OffsetDateTime::now_utc())?;
         log_notes(&authorities);
-        self.use_authorities(Some(authorities));
+        self.use_authorities(Some(authorities), stamp);
         Ok(())
     }
 
-    fn use_authorities(&self, authorities: Option<Authorities>) {
-        let stamp = self.files.stamp();
+    /// Uses what was in the files when they had this `stamp`.
+    fn use_authorities(&self, authorities: Option<Authorities>, stamp: FileStamp) {
         let mut state = self.state();
         if stamp != state.stamp {
             state.by_host.clear();
@@ -143,18 +147,21 @@ impl Leaves {
 
     /// Reads the files again if another process changed them, once per second at most. A few system calls.
     fn follow_files(&self) {
+        let stamp;
         {
             let mut state = self.state();
             if state.checked.elapsed() < CHECK_INTERVAL {
                 return;
             }
             state.checked = Instant::now();
-            if self.files.stamp() == state.stamp {
+            // Before reading: what is written meanwhile is read the next time.
+            stamp = self.files.stamp();
+            if stamp == state.stamp {
                 return;
             }
         }
         match self.files.load(OffsetDateTime::now_utc()) {
-            Ok(authorities) => self.use_authorities(authorities),
+            Ok(authorities) => self.use_authorities(authorities, stamp),
             Err(error) => {
                 tracing::error!(%error, "the certificate authority changed and cannot be read; the one in memory stays in use");
             }
@@ -197,5 +204,31 @@ impl ResolvesServerCert for HostResolver {
             .certified_key(&self.host)
             .inspect_err(|error| tracing::error!(%error, %host, "no certificate for an intercepted host"))
             .ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_ca::Overlap;
+
+    #[test]
+    fn a_renewal_that_panicked_is_not_the_last_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = CaFiles::new(folder.path().join("ca"));
+        let hosts: Vec<ServerName> = vec!["api.anthropic.com".parse().unwrap()];
+        let leaves = Leaves::new(files.clone(), hosts.clone()).unwrap();
+        let panicking = Arc::clone(&leaves);
+        let renewal = std::thread::spawn(move || {
+            let _renewing = panicking.renewing.lock().unwrap();
+            panic!("a renewal");
+        });
+        assert!(renewal.join().is_err());
+        files
+            .rotate(&hosts, Overlap::Keep, OffsetDateTime::now_utc())
+            .unwrap();
+        assert_ne!(leaves.state().stamp, files.stamp());
+        leaves.renew().unwrap();
+        assert_eq!(leaves.state().stamp, files.stamp());
     }
 }

@@ -207,6 +207,35 @@ fn files_with_the_users_certificates_do_not_pile_up() {
 }
 
 #[test]
+fn a_file_with_the_users_certificates_is_written_and_cleaned_up_under_the_lock() {
+    let (_directory, files) = files();
+    files.ensure(&api(), now()).unwrap();
+    let first = files.write_bundle_with("MINE", now()).unwrap();
+    std::fs::remove_file(&first).unwrap();
+    let lock = files.lock().unwrap();
+    let other = files.clone();
+    let writing = std::thread::spawn(move || other.write_bundle_with("MINE", now()).unwrap());
+    // Without the lock it would be there by then. With it, the time does not matter.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(!first.exists());
+    drop(lock);
+    assert_eq!(writing.join().unwrap(), first);
+    assert!(first.exists());
+}
+
+#[test]
+fn the_stamp_belongs_to_the_authorities() {
+    let (_directory, files) = files();
+    let (made, stamp) = files.ensure_stamped(&api(), now()).unwrap();
+    assert_eq!(stamp, files.stamp());
+    files.rotate(&api(), Overlap::Keep, now()).unwrap();
+    assert_ne!(stamp, files.stamp());
+    let (rotated, stamp) = files.ensure_stamped(&api(), now()).unwrap();
+    assert_ne!(made.current.fingerprint(), rotated.current.fingerprint());
+    assert_eq!(stamp, files.stamp());
+}
+
+#[test]
 fn removal_leaves_no_key() {
     let (_directory, files) = files();
     assert!(!files.remove().unwrap());
