@@ -2,6 +2,7 @@
 
 mod context;
 mod drift;
+mod examples;
 mod memory;
 mod plans;
 mod proxy;
@@ -12,7 +13,7 @@ mod token;
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 pub(crate) use context::ContextCommand;
 pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
@@ -209,6 +210,14 @@ pub(crate) enum Command {
     Eval(EvalArguments),
     /// Play a session with a simulated model and client: no API key, no agent, no network
     Demo,
+    /// Say how this installation is upgraded
+    Upgrade,
+    /// Write a manual page for each command
+    #[command(hide = true)]
+    Man {
+        /// Where to write them
+        directory: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// bash, zsh, fish, elvish or powershell
@@ -447,7 +456,8 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Invocation {
         .skip(1)
         .take_while(|word| *word != "--")
         .any(|word| word == "--json");
-    match Grov::try_parse_from(arguments) {
+    let parsed = examples::added(Grov::command()).try_get_matches_from(arguments);
+    match parsed.and_then(|found| Grov::from_arg_matches(&found)) {
         Ok(command) => Invocation::Command(Box::new(command)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Invocation::Text(error.render().to_string())
@@ -466,10 +476,56 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Invocation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_valid() {
-        Grov::command().debug_assert();
+        examples::added(Grov::command()).debug_assert();
+    }
+
+    /// The names of the commands below this one that do something themselves, with a space between.
+    fn leaves(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            let path = format!("{path} {}", below.get_name());
+            match below.has_subcommands() {
+                true => leaves(below, path.trim(), found),
+                false => found.push(path.trim().to_owned()),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_two_examples_that_are_valid() {
+        let mut names = Vec::new();
+        leaves(&Grov::command(), "", &mut names);
+        for name in &names {
+            let examples = examples::of(name);
+            assert_eq!(examples.len(), 2, "grov {name}");
+            for example in examples {
+                let words = example.split("   # ").next().unwrap_or_default();
+                let words = words
+                    .split(" | ")
+                    .find(|part| part.contains("grov "))
+                    .unwrap_or(words);
+                let words = words.split(" > ").next().unwrap_or_default();
+                let words: Vec<OsString> = shell_words(words).into_iter().map(OsString::from).collect();
+                let at = words.iter().position(|word| word == "grov").unwrap();
+                let parsed = parse(words.into_iter().skip(at).collect());
+                assert!(matches!(parsed, Invocation::Command(_)), "{example}");
+            }
+        }
+    }
+
+    /// Words with double quotes around some of them.
+    fn shell_words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in line.chars() {
+            match (character, is_quoted) {
+                ('"', _) => is_quoted = !is_quoted,
+                (' ', false) => words.push(String::new()),
+                _ => words.last_mut().unwrap().push(character),
+            }
+        }
+        words
     }
 }

@@ -12,6 +12,7 @@ mod drift_test;
 mod eval;
 mod goal;
 mod injected;
+mod man;
 mod memory;
 mod plans;
 mod proxy;
@@ -30,6 +31,7 @@ mod token;
 mod tools;
 mod top;
 mod ui;
+mod upgrade;
 mod usage;
 mod watch;
 
@@ -87,6 +89,8 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Eval(arguments) => eval::run(&context()?, &arguments),
         Command::Demo => demo::run(terminal),
         Command::Ca { command } => certificate_authority::run(&context()?, &command),
+        Command::Upgrade => upgrade::run(&context()?),
+        Command::Man { directory } => man::run(&directory, terminal),
         Command::Completions { shell } => completions::run(shell, terminal),
     }
 }

@@ -1,13 +1,72 @@
 //! Times, sizes and amounts for people.
 
-use grov_domain::MicroUsd;
-use time::OffsetDateTime;
+use crate::output::Style;
+use grov_domain::{Clock, MicroUsd, SystemClock};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
 
 /// Date and time to the second, UTC.
 pub(crate) fn timestamp(time: OffsetDateTime) -> String {
     let seconds = time.replace_nanosecond(0).unwrap_or(time);
     seconds.format(&Rfc3339).unwrap_or_else(|_| time.to_string())
+}
+
+/// A moment: how long ago if that is less than a day, else date and time to the minute with the zone.
+pub(crate) fn moment(time: OffsetDateTime, now: OffsetDateTime, style: Style) -> String {
+    if time <= now && now - time < Duration::DAY {
+        return ago(time, now);
+    }
+    local(time, style, "%Y-%m-%d %H:%M %Z")
+}
+
+/// A moment, seen from now.
+pub(crate) fn when(time: OffsetDateTime, style: Style) -> String {
+    moment(time, SystemClock.now(), style)
+}
+
+/// The shortest beginnings, of at least eight characters, that tell these ids apart; whole ids where nothing has to fit.
+pub(crate) fn short_ids<'a>(ids: impl Iterator<Item = &'a str>, style: Style) -> impl Fn(&str) -> String {
+    let ids: Vec<String> = ids.map(str::to_owned).collect();
+    let start = |id: &str, length: usize| id.chars().take(length).collect::<String>();
+    let is_unique = |length: &usize| {
+        let mut starts: Vec<String> = ids.iter().map(|id| start(id, *length)).collect();
+        starts.sort_unstable();
+        starts.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    let shown = style.width().and_then(|_| (8..40).find(is_unique));
+    move |id| shown.map_or_else(|| id.to_owned(), |length| start(id, length))
+}
+
+/// Date, time to the second and zone.
+pub(crate) fn exact(time: OffsetDateTime, style: Style) -> String {
+    local(time, style, "%Y-%m-%d %H:%M:%S %Z")
+}
+
+/// The time of one day to the second, in a column that is named by [`zone`]; with the date if it is more than a day ago.
+pub(crate) fn clock(time: OffsetDateTime, now: OffsetDateTime, style: Style) -> String {
+    match time <= now && now - time < Duration::DAY {
+        true => local(time, style, "%H:%M:%S"),
+        false => local(time, style, "%Y-%m-%d %H:%M:%S"),
+    }
+}
+
+/// The name of the zone now.
+pub(crate) fn zone(now: OffsetDateTime, style: Style) -> String {
+    local(now, style, "%Z")
+}
+
+fn local(time: OffsetDateTime, style: Style, format: &str) -> String {
+    let zone = match style.is_utc() {
+        true => TimeZone::UTC,
+        // Without a configured zone, times are in UTC.
+        false => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+    };
+    match Timestamp::from_second(time.unix_timestamp()) {
+        Ok(time) => time.to_zoned(zone).strftime(format).to_string(),
+        Err(_) => timestamp(time),
+    }
 }
 
 /// How long ago `time` was, in the largest unit that fits.
@@ -60,7 +119,6 @@ pub(crate) fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::Duration;
 
     #[test]
     fn amounts_have_two_to_six_decimals() {
@@ -82,6 +140,14 @@ mod tests {
     fn times_and_sizes_are_abbreviated() {
         let now = OffsetDateTime::UNIX_EPOCH + Duration::days(100) + Duration::milliseconds(5);
         assert_eq!(timestamp(now), "1970-04-11T00:00:00Z");
+        let style = Style::plain();
+        assert_eq!(moment(now - Duration::hours(23), now, style), "23h ago");
+        assert_eq!(
+            moment(now - Duration::hours(25), now, style),
+            "1970-04-09 23:00 UTC"
+        );
+        assert_eq!(clock(now - Duration::hours(1), now, style), "23:00:00");
+        assert_eq!(exact(now, style), "1970-04-11 00:00:00 UTC");
         let shown = |seconds| ago(now - Duration::seconds(seconds), now);
         assert_eq!(
             [

@@ -2,6 +2,7 @@
 
 use crate::arguments::Common;
 use crate::failure::{EXIT_NEGATIVE, Failure, Report};
+use crate::table::{truncated, wrapped};
 use clap::ColorChoice;
 use grov_runtime::printable;
 use serde::Serialize;
@@ -38,6 +39,10 @@ pub(crate) use note;
 pub(crate) struct Terminal {
     json: bool,
     color: bool,
+    wide: bool,
+    utc: bool,
+    /// Columns of the terminal; `None` if standard output is none, or with `--wide`.
+    width: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -68,6 +73,9 @@ impl Terminal {
         Self {
             json: common.json,
             color: color && !common.json,
+            wide: common.wide,
+            utc: common.utc,
+            width: columns().filter(|_| !common.wide),
         }
     }
 
@@ -85,7 +93,12 @@ impl Terminal {
 
     /// How text is emphasised.
     pub(crate) fn style(self) -> Style {
-        Style { color: self.color }
+        Style {
+            color: self.color,
+            wide: self.wide,
+            utc: self.utc,
+            width: self.width,
+        }
     }
 
     /// Prints text with the emphasis of [`Terminal::style`] and without other control characters.
@@ -110,10 +123,30 @@ const RED: &str = "[31m";
 const GREEN: &str = "[32m";
 const YELLOW: &str = "[33m";
 
-/// Emphasis by terminal escape sequences, or none.
+/// The columns of the terminal that standard output is, else those that `COLUMNS` names.
+fn columns() -> Option<usize> {
+    let stdout = io::stdout();
+    let terminal = stdout
+        .is_terminal()
+        .then(|| rustix::termios::tcgetwinsize(&stdout).ok());
+    let measured = terminal.flatten().map(|size| usize::from(size.ws_col));
+    let named = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let columns = measured.filter(|columns| *columns > 0).or_else(named)?;
+    Some(columns.max(MIN_COLUMNS))
+}
+
+/// Characters of a short id.
+const SHORT_ID: usize = 8;
+/// Narrower terminals break lines themselves.
+const MIN_COLUMNS: usize = 40;
+
+/// Emphasis by terminal escape sequences, or none; the width to fit, and the time zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     color: bool,
+    wide: bool,
+    utc: bool,
+    width: Option<usize>,
 }
 
 impl Style {
@@ -150,9 +183,80 @@ impl Style {
         }
     }
 
-    /// No emphasis.
+    /// The columns to fit; `None` if any number may be used.
+    pub(crate) fn width(self) -> Option<usize> {
+        self.width
+    }
+
+    /// Whether nothing is to be shortened.
+    pub(crate) fn is_wide(self) -> bool {
+        self.wide
+    }
+
+    /// An id; its beginning where it has to fit.
+    pub(crate) fn id(self, id: &str) -> String {
+        match self.width {
+            Some(_) => id.chars().take(SHORT_ID).collect(),
+            None => id.to_owned(),
+        }
+    }
+
+    /// A path, or a text that begins with one; where it has to fit, relative to the current directory or the user's home.
+    pub(crate) fn path(self, path: &str) -> String {
+        if self.width.is_none() {
+            return path.to_owned();
+        }
+        let below = |folder: Option<std::path::PathBuf>, sign: &str| {
+            let folder = folder?.to_str()?.to_owned();
+            let rest = path.strip_prefix(&folder)?;
+            match (rest.strip_prefix('/'), rest.is_empty(), sign) {
+                (_, true, "") => Some(".".to_owned()),
+                (_, true, sign) => Some(sign.to_owned()),
+                (Some(rest), _, "") => Some(rest.to_owned()),
+                (Some(rest), _, sign) => Some(format!("{sign}/{rest}")),
+                _ => None,
+            }
+        };
+        let here = std::env::current_dir().ok();
+        let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+        below(here, "")
+            .or_else(|| below(home, "~"))
+            .unwrap_or_else(|| path.to_owned())
+    }
+
+    /// A sentence, broken at the width, with its newline.
+    pub(crate) fn prose(self, text: &str) -> String {
+        let width = self.width.unwrap_or(usize::MAX);
+        wrapped(text.trim_end(), width).join("\n") + "\n"
+    }
+
+    /// One line that is cut to the width.
+    pub(crate) fn line(self, text: &str) -> String {
+        truncated(text, self.width.unwrap_or(usize::MAX))
+    }
+
+    /// Whether times are shown in UTC.
+    pub(crate) fn is_utc(self) -> bool {
+        self.utc
+    }
+
+    /// No emphasis, any width, times in UTC.
     pub(crate) fn plain() -> Self {
-        Self { color: false }
+        Self {
+            color: false,
+            wide: false,
+            utc: true,
+            width: None,
+        }
+    }
+
+    /// The same for a terminal with this number of columns.
+    #[cfg(test)]
+    pub(crate) fn fitted(self, columns: usize) -> Self {
+        Self {
+            width: Some(columns),
+            ..self
+        }
     }
 }
 

@@ -1,38 +1,81 @@
 //! Aligned columns, and text made safe to print on one line.
 
 use crate::output::Style;
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement};
 use grov_runtime::printable;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Longer cells are truncated.
+/// Longer cells are cut where the width of the terminal is not known, unless `--wide`.
 const MAX_CELL_WIDTH: usize = 72;
+/// The narrowest that a column of texts becomes before others are left out.
+const MIN_TEXT_WIDTH: usize = 16;
+/// Spaces between columns.
+const GAP: u16 = 2;
+/// The narrowest that values of [`Fields`] are wrapped to.
+const MIN_VALUE_WIDTH: usize = 24;
 
-/// Rows below a header. Cells are made safe for a terminal when a row is added.
+/// Rows below a header, fitted to the terminal. Cells are made safe for a terminal when a row is added.
 #[derive(Debug)]
 pub(crate) struct Table {
-    header: Vec<String>,
-    numeric: Vec<bool>,
-    rows: Vec<Vec<String>>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Column {
+    name: String,
+    /// Aligned to the right.
+    is_number: bool,
+    /// May be cut to fit.
+    is_text: bool,
+    /// May be left out to fit.
+    is_optional: bool,
+}
+
+#[derive(Debug)]
+struct Row {
+    cells: Vec<String>,
+    emphasis: Emphasis,
+}
+
+/// How a row stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Emphasis {
+    #[default]
+    None,
+    /// Something went wrong.
+    Bad,
+    /// Something is over.
+    Faint,
 }
 
 impl Table {
-    /// A table with these columns, separated by ", ". A name that ends in `#` is a column of numbers, aligned to the right.
+    /// A table with these columns, separated by ", ". What follows a name says what kind of column it is: `#` numbers, aligned to
+    /// the right; `~` texts, which are cut with … if they do not fit; `?` less important ones, left out if nothing else helps,
+    /// the last one first.
     pub(crate) fn new(columns: &str) -> Self {
-        let columns = columns.split(", ");
+        let column = |column: &str| Column {
+            name: column.trim_end_matches(['#', '~', '?']).to_owned(),
+            is_number: column.contains('#'),
+            is_text: column.contains('~'),
+            is_optional: column.contains('?'),
+        };
         Self {
-            numeric: columns.clone().map(|name| name.ends_with('#')).collect(),
-            header: columns
-                .map(|name| name.trim_end_matches('#').to_owned())
-                .collect(),
+            columns: columns.split(", ").map(column).collect(),
             rows: Vec::new(),
         }
     }
 
     /// Adds a row with one cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = cells
-            .into_iter()
-            .map(|cell| truncated(&one_line(&cell), MAX_CELL_WIDTH));
-        self.rows.push(cells.collect());
+        self.emphasized(Emphasis::None, cells);
+    }
+
+    /// Adds a row that stands out.
+    pub(crate) fn emphasized(&mut self, emphasis: Emphasis, cells: impl IntoIterator<Item = String>) {
+        let cells = cells.into_iter().map(|cell| one_line(&cell)).collect();
+        self.rows.push(Row { cells, emphasis });
     }
 
     /// The lines, each with its newline; empty if there are no rows.
@@ -40,49 +83,138 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let width = |text: &String| text.chars().count();
-        let mut widths: Vec<usize> = self.header.iter().map(width).collect();
-        for row in &self.rows {
-            for (column, cell) in widths.iter_mut().zip(row) {
-                *column = width(cell).max(*column);
+        let shown = self.shown(style.width());
+        let mut table = comfy_table::Table::new();
+        table
+            .load_preset(NOTHING)
+            .set_truncation_indicator("…")
+            .set_content_arrangement(match style.width() {
+                Some(_) => ContentArrangement::Dynamic,
+                None => ContentArrangement::Disabled,
+            });
+        if let Some(width) = style.width() {
+            table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+        }
+        let cells = |cells: Vec<&str>| {
+            let mut row = comfy_table::Row::from(cells);
+            row.max_height(1);
+            row
+        };
+        table.set_header(cells(
+            shown.iter().map(|&at| self.columns[at].name.as_str()).collect(),
+        ));
+        let cut: Vec<Vec<String>> = self.rows.iter().map(|row| self.cells_of(row, style)).collect();
+        for row in &cut {
+            table.add_row(cells(
+                shown
+                    .iter()
+                    .map(|&at| row.get(at).map_or("", String::as_str))
+                    .collect(),
+            ));
+        }
+        self.arrange(&mut table, &shown);
+        let text = table.trim_fmt();
+        let mut lines = text.lines();
+        let mut rendered = style.bold(lines.next().unwrap_or_default()) + "\n";
+        for (line, row) in lines.zip(&self.rows) {
+            rendered.push_str(&match row.emphasis {
+                Emphasis::None => line.to_owned(),
+                Emphasis::Bad => style.red(line),
+                Emphasis::Faint => style.faint(line),
+            });
+            rendered.push('\n');
+        }
+        rendered
+    }
+
+    fn arrange(&self, table: &mut comfy_table::Table, shown: &[usize]) {
+        for (place, &at) in shown.iter().enumerate() {
+            let (Some(column), Some(kind)) = (table.column_mut(place), self.columns.get(at)) else {
+                continue;
+            };
+            column.set_padding((0, if place + 1 < shown.len() { GAP } else { 0 }));
+            if kind.is_number {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            if !kind.is_text {
+                column.set_constraint(ColumnConstraint::ContentWidth);
             }
         }
-        let line = |cells: &[String]| {
-            let columns = cells.iter().zip(&widths).zip(&self.numeric);
-            let padded = columns.map(|((cell, &width), is_numeric)| match is_numeric {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
-            });
-            padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    }
+
+    /// The cells of a row; long ones are cut if the terminal's width does not do that.
+    fn cells_of(&self, row: &Row, style: Style) -> Vec<String> {
+        let cut = |cell: &String| match style.width() {
+            None if !style.is_wide() => truncated(cell, MAX_CELL_WIDTH),
+            _ => cell.clone(),
         };
-        let mut text = style.bold(&line(&self.header)) + "\n";
-        for row in &self.rows {
-            text.push_str(&line(row));
-            text.push('\n');
+        row.cells.iter().map(cut).collect()
+    }
+
+    /// The columns that fit into a width.
+    fn shown(&self, width: Option<usize>) -> Vec<usize> {
+        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+        let Some(width) = width else { return shown };
+        let least = |&at: &usize| {
+            let column = &self.columns[at];
+            let cells = self.rows.iter().filter_map(|row| row.cells.get(at));
+            let widest = cells.map(|cell| cell.width()).chain([column.name.width()]).max();
+            let widest = widest.unwrap_or_default();
+            if column.is_text {
+                widest.min(MIN_TEXT_WIDTH)
+            } else {
+                widest
+            }
+        };
+        while shown.iter().map(least).sum::<usize>() + usize::from(GAP) * (shown.len() - 1) > width {
+            let Some(last) = shown.iter().rposition(|&at| self.columns[at].is_optional) else {
+                break;
+            };
+            shown.remove(last);
         }
-        text
+        shown
     }
 }
 
-/// Lines of a name and a value, with the names padded to one width. Values are made safe for a terminal.
+/// Lines of a name and a value, with the names padded to one width. Values are made safe for a terminal, and wrapped at its width.
 pub(crate) struct Fields {
     name_width: usize,
     max_value: usize,
+    width: Option<usize>,
     text: String,
 }
 
 impl Fields {
-    /// Names padded to `name_width`, values truncated to `max_value` characters.
-    pub(crate) fn new(name_width: usize, max_value: usize) -> Self {
+    /// Names padded to `name_width`, values truncated to `max_value` columns.
+    pub(crate) fn new(name_width: usize, max_value: usize, style: Style) -> Self {
         Self {
             name_width,
-            max_value,
+            max_value: if style.is_wide() { usize::MAX } else { max_value },
+            width: style.width(),
             text: String::new(),
         }
     }
 
     pub(crate) fn add(&mut self, name: &str, value: &str) {
-        self.add_styled(name, &truncated(&one_line(value), self.max_value));
+        let value = truncated(&one_line(value), self.max_value);
+        let indentation = self.name_width.max(name.width()) + 1;
+        match self.width {
+            Some(width) if indentation + value.width() > width => {
+                let lines = wrapped(&value, width.saturating_sub(indentation).max(MIN_VALUE_WIDTH));
+                self.add_styled(name, &lines.join(&format!("\n{:indentation$}", "")));
+            }
+            _ => self.add_styled(name, &value),
+        }
+    }
+
+    /// Adds a value, and behind it a note that stands back.
+    pub(crate) fn add_noted(&mut self, name: &str, value: &str, note: &str, style: Style) {
+        let value = one_line(value);
+        let columns = self.name_width.max(name.width()) + 3 + value.width() + note.width();
+        match self.width {
+            Some(width) if columns > width => self.add(name, format!("{value}  {note}").trim_end()),
+            _ => self.add_styled(name, &format!("{value}  {}", style.faint(note))),
+        }
     }
 
     /// Adds a line for each value.
@@ -104,6 +236,30 @@ impl Fields {
     }
 }
 
+/// The lines of a text, broken at spaces. A word that is longer than a line, such as a path, stays whole.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.width();
+        match lines.last_mut() {
+            Some(line) if used == 0 || used + 1 + length <= width => {
+                if used > 0 {
+                    line.push(' ');
+                    used += 1;
+                }
+                line.push_str(word);
+                used += length;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = length;
+            }
+        }
+    }
+    lines
+}
+
 /// The text on one line, with the characters escaped that a terminal would interpret. For text that an agent or a user wrote.
 pub(crate) fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
@@ -114,12 +270,22 @@ pub(crate) fn cell(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// The text, cut to `max` characters.
+/// The text, cut to `max` columns of a terminal.
 pub(crate) fn truncated(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
+    if text.width() <= max {
+        return text.to_owned();
     }
+    let mut cut = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or_default();
+        if used > max {
+            break;
+        }
+        cut.push(character);
+    }
+    cut.push('…');
+    cut
 }
 
 #[cfg(test)]
@@ -135,6 +301,52 @@ mod tests {
             table.render(Style::plain()),
             "NAME      COUNT  NOTE\na             5  é\nlonger  1234567\n"
         );
+    }
+
+    #[test]
+    fn a_table_fits_its_width() {
+        let mut table = Table::new("SESSION, COST#, AGENT?, GOAL~");
+        let goal = "Fix the login, and explain to me why the session was lost";
+        table.row(["3f2a91c0", "$1.20", "a8b4a2e7beda78101", goal].map(str::to_owned));
+        table.row(
+            [
+                "4f2a91c0",
+                "$0.001",
+                "",
+                "修正登录并解释为什么会话丢失了以及如何避免",
+            ]
+            .map(str::to_owned),
+        );
+        for width in [40, 60, 80, 120] {
+            let text = table.render(Style::plain().fitted(width));
+            assert!(text.lines().all(|line| line.width() <= width), "{width}\n{text}");
+            assert_eq!(text.lines().count(), 3, "{text}");
+            assert!(text.contains("3f2a91c0") && text.contains("$0.001"), "{text}");
+            assert_eq!(text.contains("AGENT"), width >= 60, "{text}");
+        }
+        let narrow = table.render(Style::plain().fitted(40));
+        assert!(narrow.contains('…'), "{narrow}");
+        assert!(table.render(Style::plain().fitted(200)).contains(goal));
+    }
+
+    #[test]
+    fn values_are_wrapped() {
+        let mut fields = Fields::new(5, usize::MAX, Style::plain().fitted(40));
+        fields.add(
+            "goal",
+            "Fix the login, and explain to me why the session was lost",
+        );
+        assert_eq!(
+            fields.into_text(),
+            "goal  Fix the login, and explain to me\n      why the session was lost\n"
+        );
+    }
+
+    #[test]
+    fn texts_are_cut_by_columns() {
+        assert_eq!(truncated("abcdef", 6), "abcdef");
+        assert_eq!(truncated("abcdefg", 6), "abcde…");
+        assert_eq!(truncated("修正登录", 5), "修正…");
     }
 
     #[test]

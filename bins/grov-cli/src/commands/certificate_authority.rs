@@ -130,7 +130,7 @@ fn show_text(answer: &ShowAnswer, style: Style) -> String {
     for (title, view) in [("current", Some(current)), ("old", answer.old.as_ref())] {
         let Some(view) = view else { continue };
         text.push_str(&format!("{} {}\n", style.bold(title), view.subject));
-        let mut fields = Fields::new(11, usize::MAX);
+        let mut fields = Fields::new(11, usize::MAX, style);
         fields.add("  hosts", &view.hosts.join(", "));
         fields.add("  valid", &format!("{} to {}", view.not_before, view.not_after));
         fields.add("  SHA-256", &view.fingerprint_sha256);

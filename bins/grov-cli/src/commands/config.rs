@@ -123,7 +123,7 @@ pub(crate) fn list(context: &Context) -> Outcome {
 fn explain_text(answer: &ExplainAnswer, style: Style) -> String {
     let setting = &answer.setting;
     let heading = format!("{} = {}", style.bold(setting.key), one_line(&setting.text));
-    let mut fields = Fields::new(11, usize::MAX);
+    let mut fields = Fields::new(11, usize::MAX, style);
     fields.add("  from", &setting.origin.text);
     for candidate in answer
         .candidates
@@ -149,7 +149,7 @@ fn explain_text(answer: &ExplainAnswer, style: Style) -> String {
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {
-    let mut table = Table::new("SETTING, VALUE, FROM");
+    let mut table = Table::new("SETTING, VALUE~, FROM~");
     for setting in &answer.settings {
         let (value, origin) = (setting.text.clone(), setting.origin.text.clone());
         table.row([setting.key.to_owned(), value, origin]);

@@ -157,22 +157,22 @@ fn text(answer: &Answer, style: Style) -> String {
         CostGroup::Agent => "AGENT",
     };
     let mut table = Table::new(&format!(
-        "{name}, INPUT#, OUTPUT#, CACHE READ#, WRITE 5M#, WRITE 1H#, COST#"
+        "{name}~, INPUT#, OUTPUT#, CACHE READ#, WRITE 5M#?, WRITE 1H#?, COST#"
     ));
     for row in &answer.rows {
         table.row(cells(&row.key, &row.tokens, usd(row.cost_usd)));
     }
     table.row(cells("total", &answer.tokens, answer.total_usd));
     let mut text = table.render(style);
-    text.push_str(&style.faint(&format!(
-        "list prices as of {}; what a subscription includes is not billed\n",
+    text.push_str(&style.faint(&style.prose(&format!(
+        "list prices as of {}; what a subscription includes is not billed",
         answer.prices_as_of
-    )));
+    ))));
     if answer.unpriced_tokens > 0 {
-        text.push_str(&format!(
-            "{} tokens of models without a known price are not in the cost; add them to prices.json in Grov's home\n",
+        text.push_str(&style.prose(&format!(
+            "{} tokens of models without a known price are not in the cost; add them to prices.json in Grov's home",
             count(answer.unpriced_tokens)
-        ));
+        )));
     }
     text
 }

@@ -3,11 +3,11 @@
 use super::eval::{Latency, added_latency};
 use crate::assembly;
 use crate::failure::Failure;
-use crate::format::timestamp;
+use crate::format::clock;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::{Table, cell, one_line};
 use grov_domain::{
-    ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow,
+    ClientSessionId, Clock, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow,
     StoreConnection, SystemClock, Task, TaskStore, TokenUsage,
 };
 use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
@@ -298,17 +298,17 @@ fn without_scenario(prompt: &str) -> &str {
 }
 
 fn text(answer: &Answer, project: &str, style: Style) -> String {
-    let mut steps = Table::new("TIME, ACTION, TOOL, AGENT, SUBJECT");
+    let mut steps = Table::new("TIME?, ACTION, TOOL, AGENT?, SUBJECT~");
     for step in &answer.steps {
         steps.row([
-            timestamp(step.timestamp),
+            clock(step.timestamp, SystemClock.now(), style),
             step.action_type.as_str().to_owned(),
             step.tool.clone(),
-            cell(step.agent_id.as_ref()),
+            cell(step.agent_id.as_ref().map(|agent| style.id(&agent.to_string()))),
             without_scenario(&step.subject().replace(&format!("{project}/"), "")).to_owned(),
         ]);
     }
-    let mut tasks = Table::new("TASK, STATUS, STEPS#, GOAL");
+    let mut tasks = Table::new("TASK, STATUS, STEPS#, GOAL~");
     for task in &answer.tasks {
         let state = &task.state;
         let goal = state.original_goal.as_deref().unwrap_or_default();

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::format::plural;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::own_command;
-use crate::table::one_line;
+use crate::table::{one_line, wrapped};
 use client::ClientSettings;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -212,18 +212,33 @@ fn text(answer: &Answer, style: Style) -> String {
             Status::Warn => style.yellow("WARN"),
             Status::Fail => style.red("FAIL"),
         };
-        let name = style.bold(check.name);
-        text.push_str(&format!("{status}  {name}: {}\n", one_line(&check.evidence)));
-        if let Some(consequence) = check.consequence {
-            text.push_str(&format!("      {consequence}\n"));
+        let width = style
+            .width()
+            .map_or(usize::MAX, |width| width - INDENTATION.len());
+        let finding = format!("{}: {}", check.name, one_line(&check.evidence));
+        let mut lines = wrapped(&finding, width);
+        lines.extend(
+            check
+                .consequence
+                .iter()
+                .flat_map(|consequence| wrapped(consequence, width)),
+        );
+        let fix = check.fix.iter().map(|fix| format!("Fix: {}", one_line(fix)));
+        lines.extend(fix.flat_map(|fix| wrapped(&fix, width)));
+        if let Some(first) = lines.first_mut() {
+            *first = first.replacen(check.name, &style.bold(check.name), 1);
         }
-        if let Some(fix) = &check.fix {
-            text.push_str(&format!("      Fix: {}\n", one_line(fix)));
-        }
+        text.push_str(&format!(
+            "{status}  {}\n",
+            lines.join(&format!("\n{INDENTATION}"))
+        ));
     }
     text.push_str(&summary(&answer.checks));
     text
 }
+
+/// Before the lines of a check after its first.
+const INDENTATION: &str = "      ";
 
 /// The last line: whether something has to be done.
 fn summary(checks: &[Check]) -> String {

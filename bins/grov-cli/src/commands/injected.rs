@@ -3,7 +3,7 @@
 mod transcript;
 
 use crate::context::Context;
-use crate::format::{bytes, timestamp};
+use crate::format::{bytes, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
@@ -60,7 +60,7 @@ fn injection(one: &InjectionView, style: Style) -> String {
     };
     let mut heading = format!(
         "{}  {} {place}, {}, by {}",
-        timestamp(one.at),
+        when(one.at, style),
         style.bold(one.kind),
         bytes(one.bytes as u64),
         match one.path {
@@ -73,7 +73,7 @@ fn injection(one: &InjectionView, style: Style) -> String {
         Some(false) => heading.push_str(&style.red(", not followed")),
         None => {}
     }
-    let mut fields = Fields::new(10, usize::MAX);
+    let mut fields = Fields::new(10, usize::MAX, style);
     if let Some(reason) = &one.reason {
         fields.add("  why", reason);
     }

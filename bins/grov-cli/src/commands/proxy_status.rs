@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyState, ProxyView, port_taken_by};
-use crate::format::{ago, count};
+use crate::format::{ago, count, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line, truncated};
@@ -118,7 +118,7 @@ fn text(answer: &Answer, style: Style) -> String {
         text.push_str("no session went through the proxy; `grov sessions --all` lists those of hooks too\n");
     } else {
         let summaries: Vec<&SessionSummary> = answer.sessions.iter().map(|view| &view.summary).collect();
-        text.push_str(&session_table(&summaries).render(style));
+        text.push_str(&session_table(&summaries, style).render(style));
         text.push_str(&clears_text(&answer.sessions));
     }
     text
@@ -182,11 +182,10 @@ fn proxy_text(answer: &Answer, style: Style) -> String {
     }
 }
 
-fn session_table(sessions: &[&SessionSummary]) -> Table {
+fn session_table(sessions: &[&SessionSummary], style: Style) -> Table {
     let mut table = Table::new(
-        "SESSION, TASK, STATUS, MODE, PROMPTS#, STEPS#, INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, UPDATED, PROJECT, GOAL, LAST ACTION",
+        "SESSION, TASK, STATUS, MODE?, PROMPTS#?, STEPS#, INPUT#?, CACHE READ#?, CACHE WRITE#?, OUTPUT#?, UPDATED, PROJECT~?, GOAL~, LAST ACTION~?",
     );
-    let now = SystemClock.now();
     let mut last_session = None;
     for (summary, depth) in task_tree(sessions) {
         let task = &summary.state;
@@ -199,7 +198,7 @@ fn session_table(sessions: &[&SessionSummary]) -> Table {
         table.row([
             session
                 .filter(|_| is_first)
-                .map(ToString::to_string)
+                .map(|session| style.id(session.as_str()))
                 .unwrap_or_default(),
             match depth.min(MAX_INDENTATION) {
                 0 => task.task_type.as_str().to_owned(),
@@ -213,10 +212,10 @@ fn session_table(sessions: &[&SessionSummary]) -> Table {
             count(summary.tokens.cache_read),
             count(summary.tokens.cache_creation),
             count(summary.tokens.output),
-            ago(task.last_update, now),
+            when(task.last_update, style),
             match task.project_path.as_str() {
                 "" => "unknown".to_owned(),
-                path => path.to_owned(),
+                path => style.path(path),
             },
             truncated(task.original_goal.as_deref().unwrap_or_default(), 48),
             truncated(&last_action.unwrap_or_default(), 48),

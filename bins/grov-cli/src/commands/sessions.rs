@@ -3,11 +3,11 @@
 use crate::arguments::SessionsArguments;
 use crate::client_spending::{SessionCosts, prices};
 use crate::context::Context;
-use crate::format::{ago, dollars};
+use crate::format::{dollars, when};
 use crate::output::{Outcome, Style, note};
-use crate::table::{Table, cell};
+use crate::table::{Emphasis, Table, cell};
 use grov_domain::{Clock, MicroUsd, SystemClock};
-use grov_query::{ClientSessionView, client_sessions};
+use grov_query::{ClientSessionView, LiveState, client_sessions};
 use serde::Serialize;
 
 /// Maximum number of sessions that are shown as text without `--limit`.
@@ -61,23 +61,26 @@ pub(crate) fn run(context: &Context, arguments: &SessionsArguments) -> Outcome {
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let columns = "SESSION, STATE, PATH, UPDATED, COST#, GOAL";
+    let columns = "SESSION, STATE, PATH?, UPDATED, COST#, GOAL~";
     let mut table = match answer.all {
-        true => Table::new(&format!("{columns}, PROJECT")),
+        true => Table::new(&format!("{columns}, PROJECT~?")),
         false => Table::new(columns),
     };
-    let now = SystemClock.now();
     for SessionView { session, cost_usd } in &answer.sessions {
         let cells = [
             session.short_id.clone(),
             session.state.as_str().to_owned(),
             session.path.as_str().to_owned(),
-            ago(session.last_update, now),
+            when(session.last_update, style),
             cell(cost_usd.map(dollars)),
             cell(session.goal.as_deref()),
         ];
-        let project = cell(session.project_path.as_deref());
-        table.row(cells.into_iter().chain(answer.all.then_some(project)));
+        let project = cell(session.project_path.as_deref().map(|path| style.path(path)));
+        let emphasis = match session.state {
+            LiveState::Ended => Emphasis::Faint,
+            _ => Emphasis::None,
+        };
+        table.emphasized(emphasis, cells.into_iter().chain(answer.all.then_some(project)));
     }
     table.render(style)
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyView};
-use crate::format::{plural, timestamp};
+use crate::format::{plural, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
@@ -106,7 +106,7 @@ pub(crate) fn run(context: &Context) -> Outcome {
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut fields = Fields::new(9, usize::MAX);
+    let mut fields = Fields::new(9, usize::MAX, style);
     let path = one_line(answer.project_path.as_deref().unwrap_or("unknown"));
     fields.add_styled("project", &style.bold(&path));
     if let Some(remote) = &answer.project_remote {
@@ -128,7 +128,7 @@ fn text(answer: &Answer, style: Style) -> String {
     };
     fields.add("proxy", &proxy);
     if let Some(task) = &answer.last_task {
-        add_task(&mut fields, task);
+        add_task(&mut fields, task, style);
     }
     let mut text = fields.into_text();
     if answer.sessions == 0 && answer.tasks == 0 {
@@ -137,14 +137,14 @@ fn text(answer: &Answer, style: Style) -> String {
     text
 }
 
-fn add_task(fields: &mut Fields, task: &Task) {
+fn add_task(fields: &mut Fields, task: &Task, style: Style) {
     let goal = truncated(&one_line(title(task)), 72);
     let status = task.status.as_str();
     let saved = match task.trigger_reason {
         Some(reason) => format!("{status}, saved because {}", reason.as_str()),
         None => status.to_owned(),
     };
-    let at = timestamp(task.created_at);
+    let at = when(task.created_at, style);
     fields.add("last task", &format!("{goal} ({saved}, {at})"));
     for decision in task.decisions.iter().take(MAX_SHOWN) {
         let decision = format!("{} ({})", decision.choice, decision.reason);

@@ -1,11 +1,11 @@
 //! `grov steps [SESSION]`
 
 use crate::context::Context;
-use crate::format::timestamp;
+use crate::format::{clock, zone};
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
-use crate::table::{Table, cell, one_line, truncated};
-use grov_domain::{SessionId, SessionState, StepOutcome, StepRow};
+use crate::table::{Emphasis, Table, cell, one_line, truncated};
+use grov_domain::{Clock, SessionId, SessionState, StepOutcome, StepRow, SystemClock};
 use grov_query::{SessionSteps, session_steps};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -52,22 +52,34 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.steps.is_empty() {
         return String::new();
     }
-    let mut table = Table::new("TIME, ACTION, RESULT, SCORE#, TOOL, AGENT, SUBJECT");
+    let now = SystemClock.now();
+    let mut table = Table::new(&format!(
+        "TIME ({}), ACTION, RESULT, SCORE#?, TOOL?, AGENT?, SUBJECT~",
+        zone(now, style)
+    ));
     let groups = by_task(&answer.steps);
     for step in groups.iter().flatten() {
-        table.row([
-            timestamp(step.timestamp),
-            step.action_type.as_str().to_owned(),
-            cell(step.outcome.map(StepOutcome::as_str)),
-            cell(step.drift_score),
-            step.tool.clone(),
-            cell(step.agent_id.as_ref()),
-            step.subject(),
-        ]);
+        // Only what went wrong has an outcome.
+        let emphasis = match step.outcome {
+            Some(_) => Emphasis::Bad,
+            None => Emphasis::None,
+        };
+        table.emphasized(
+            emphasis,
+            [
+                clock(step.timestamp, now, style),
+                step.action_type.as_str().to_owned(),
+                cell(step.outcome.map(StepOutcome::as_str)),
+                cell(step.drift_score),
+                step.tool.clone(),
+                cell(step.agent_id.as_ref().map(|agent| style.id(&agent.to_string()))),
+                style.path(&step.subject()),
+            ],
+        );
     }
     let table = table.render(style);
     let mut rows = table.lines();
-    let mut text = vec![style.faint(&format!("session {}", one_line(&answer.session_id)))];
+    let mut text = vec![style.faint(&format!("session {}", style.id(&one_line(&answer.session_id))))];
     text.extend(rows.next().map(str::to_owned));
     for group in &groups {
         text.extend(
@@ -96,15 +108,16 @@ fn by_task(steps: &[StepRow]) -> Vec<Vec<&StepRow>> {
 
 /// The line above the steps of a task.
 fn heading(id: &SessionId, tasks: &[SessionState], style: Style) -> String {
-    let name = style.bold(&one_line(id.as_str()));
+    let name = style.id(&one_line(id.as_str()));
     let Some(task) = tasks.iter().find(|task| task.session_id == *id) else {
-        return format!("task {name}");
+        return format!("task {}", style.bold(&name));
     };
     let goal = task.original_goal.as_deref().unwrap_or("goal unknown");
-    let goal = truncated(&one_line(goal), 72);
-    format!(
-        "task {name} ({}, {}): {goal}",
-        task.task_type.as_str(),
-        task.status.as_str()
-    )
+    let goal = match style.is_wide() {
+        true => one_line(goal),
+        false => truncated(&one_line(goal), 72),
+    };
+    let (kind, status) = (task.task_type.as_str(), task.status.as_str());
+    let line = style.line(&format!("task {name} ({kind}, {status}): {goal}"));
+    line.replacen(&name, &style.bold(&name), 1)
 }

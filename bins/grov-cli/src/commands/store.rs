@@ -81,7 +81,7 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
     text + &table.render(style)
 }
 
-fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
+fn prune_text(answer: &PruneAnswer, style: Style) -> String {
     let removed = &answer.removed;
     let counts = [
         (removed.sessions, "sessions"),
@@ -104,5 +104,5 @@ fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
         counts.push("nothing".to_owned());
     }
     let verb = if answer.dry_run { "would remove" } else { "removed" };
-    format!("{verb} {}\n", counts.join(", "))
+    style.prose(&format!("{verb} {}", counts.join(", ")))
 }

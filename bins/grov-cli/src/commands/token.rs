@@ -173,11 +173,11 @@ fn parse_lifetime(text: &str) -> Result<time::Duration, Failure> {
 
 fn text(answer: &ListAnswer, style: Style, now: OffsetDateTime) -> String {
     if answer.tokens.is_empty() {
-        return "there are no tokens\n".to_owned();
+        return "there are no tokens; `grov token create NAME` makes one\n".to_owned();
     }
     let date =
         |at: Option<OffsetDateTime>, none: &str| at.map_or(none.to_owned(), |at| at.date().to_string());
-    let mut table = Table::new("NAME, STATE, CREATED, EXPIRES, LAST USE");
+    let mut table = Table::new("NAME~, STATE, CREATED?, EXPIRES, LAST USE");
     for token in &answer.tokens {
         let state = match token.state {
             TokenState::Active => "active",

@@ -4,7 +4,7 @@ mod routed;
 
 use crate::arguments::UsageGroup;
 use crate::context::Context;
-use crate::format::{count, plural, timestamp};
+use crate::format::{count, plural, timestamp, when};
 use crate::judge::{BudgetView, spent_by_tools_today, spent_today};
 use crate::output::{Outcome, Style};
 use crate::since::parse_since;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Maximum number of calls that are shown as text.
 const MAX_SHOWN: usize = 20;
 /// The columns of [`amounts`].
-const AMOUNTS: &str = "INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, COST#";
+const AMOUNTS: &str = "INPUT#, CACHE READ#?, CACHE WRITE#?, OUTPUT#, COST#";
 
 #[derive(Serialize)]
 struct Answer {
@@ -106,7 +106,7 @@ fn text(answer: &Answer, style: Style) -> String {
     }
     let mut text = match (&answer.groups, answer.grouped_by) {
         (Some(groups), Some(by)) => group_table(answer, groups, by).render(style),
-        _ => call_table(answer).render(style),
+        _ => call_table(answer, style).render(style),
     };
     if answer.groups.is_none() && answer.calls.len() > MAX_SHOWN {
         text.push_str(&format!(
@@ -116,21 +116,21 @@ fn text(answer: &Answer, style: Style) -> String {
     text + &budget + &routed
 }
 
-fn call_table(answer: &Answer) -> Table {
+fn call_table(answer: &Answer, style: Style) -> Table {
     let mut table = Table::new(&format!(
-        "TIME, PURPOSE, MODEL, {AMOUNTS}, TIME TAKEN#, OUTCOME, SESSION"
+        "WHEN, PURPOSE, MODEL~, {AMOUNTS}, TIME TAKEN#?, OUTCOME, SESSION?"
     ));
     let hidden = answer.calls.len().saturating_sub(MAX_SHOWN);
     for call in answer.calls.iter().skip(hidden) {
         let first = [
-            timestamp(call.at),
+            when(call.at, style),
             call.purpose.as_str().to_owned(),
             call.model.clone(),
         ];
         let last = [
             format!("{} ms", call.latency.as_millis()),
             call.outcome.as_str().to_owned(),
-            cell(call.session_id.as_ref()),
+            cell(call.session_id.as_ref().map(|session| style.id(session.as_str()))),
         ];
         let amounts = amounts(call.usage, call.cost);
         table.row(first.into_iter().chain(amounts).chain(last));
@@ -147,7 +147,7 @@ fn group_table(answer: &Answer, groups: &[GroupView], by: UsageGroup) -> Table {
         UsageGroup::Session => "SESSION",
         UsageGroup::Purpose => "PURPOSE",
     };
-    let mut table = Table::new(&format!("{name}, CALLS#, {AMOUNTS}"));
+    let mut table = Table::new(&format!("{name}~, CALLS#, {AMOUNTS}"));
     for group in groups {
         let name = group.key.clone().unwrap_or_else(|| "none".to_owned());
         let first = [name, group.calls.to_string()];

@@ -9,6 +9,7 @@ mod drift;
 mod drift_replay;
 mod drift_test;
 mod eval;
+mod golden;
 mod guard;
 mod hooks;
 mod memory;

@@ -163,7 +163,7 @@ fn text_shows_the_newest_calls_and_the_total_of_all() {
     let text = scene.run(&["usage"]).stdout;
     assert_eq!(text.matches("check_drift").count(), 20, "{text}");
     assert!(
-        text.contains("25 calls") && text.contains("$0.025000") && text.contains("10:24:00"),
+        text.contains("25 calls") && text.contains("$0.025000") && text.contains("10:24 UTC"),
         "{text}"
     );
     assert_eq!(scene.ask(&["usage"])["calls"].as_array().unwrap().len(), 25);

@@ -100,7 +100,7 @@ fn text(answer: &Answer, style: Style) -> String {
         return String::new();
     };
     let now = SystemClock.now();
-    let mut fields = Fields::new(10, usize::MAX);
+    let mut fields = Fields::new(10, usize::MAX, style);
     let before = match answer.tokens_before {
         Some(tokens) => format!(", {} tokens before", count(tokens)),
         None => String::new(),

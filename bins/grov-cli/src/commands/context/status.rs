@@ -100,7 +100,7 @@ fn answer(id: &ClientSessionId, measured: MeasuredContext, settings: ContextSett
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut fields = Fields::new(10, usize::MAX);
+    let mut fields = Fields::new(10, usize::MAX, style);
     let percent = format!("{} %", answer.percent);
     let percent = match answer.level {
         Level::Normal => style.green(&percent),
@@ -119,7 +119,7 @@ fn text(answer: &Answer, style: Style) -> String {
     }
     let mut text = fields.into_text();
     for (title, parts) in [("TOOL", &answer.by_tool), ("LARGEST", &answer.largest)] {
-        let mut table = Table::new(&format!("{title}, TOKENS#, SHARE#, PARTS#"));
+        let mut table = Table::new(&format!("{title}~, TOKENS#, SHARE#, PARTS#"));
         for Part { share, percent } in parts {
             let name = match share.subject.as_str() {
                 "" => share.tool.clone(),

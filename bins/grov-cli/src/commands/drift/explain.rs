@@ -4,7 +4,7 @@ use super::format::delivery;
 use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::format::timestamp;
+use crate::format::exact;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{
@@ -107,9 +107,9 @@ fn suggestions(event: &DriftEvent) -> Vec<String> {
 
 fn text(answer: &Answer, style: Style) -> String {
     let event = &answer.event;
-    let mut fields = Fields::new(10, MAX_LINE);
+    let mut fields = Fields::new(10, MAX_LINE, style);
     fields.add("event", event.id.as_str());
-    fields.add("when", &timestamp(event.timestamp));
+    fields.add("when", &exact(event.timestamp, style));
     let session = event.client_session_id.as_ref().map(ClientSessionId::as_str);
     fields.add("session", session.unwrap_or(event.session_id.as_str()));
     let mut score = match event.drift_score {

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::format::timestamp;
+use crate::format::when;
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, cell};
@@ -60,11 +60,11 @@ async fn of_session(
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new("TIME, EVENT, SCORE#, LEVEL, ACTION, SUBJECT, WHY");
+    let mut table = Table::new("WHEN, EVENT, SCORE#, LEVEL, ACTION?, SUBJECT~, WHY~");
     for event in &answer.events {
         table.row([
-            timestamp(event.timestamp),
-            event.id.to_string(),
+            when(event.timestamp, style),
+            style.id(event.id.as_str()),
             cell(event.drift_score),
             cell(event.level.as_deref()),
             event.action_type.map_or("", ActionType::as_str).to_owned(),

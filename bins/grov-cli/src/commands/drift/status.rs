@@ -3,7 +3,7 @@
 use super::format::{delivery, sparkline};
 use crate::assembly;
 use crate::context::Context;
-use crate::format::{ago, plural};
+use crate::format::{plural, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
@@ -57,8 +57,8 @@ fn text(session: &DriftStatusView, now: OffsetDateTime, style: Style) -> String 
         "normal" => style.green("normal"),
         other => style.red(other),
     };
-    let id = style.bold(&one_line(&session.client_session_id));
-    let mut heading = format!("session {id} ({}): {mode}", ago(session.last_update, now));
+    let id = style.bold(&style.id(&one_line(&session.client_session_id)));
+    let mut heading = format!("session {id} ({}): {mode}", when(session.last_update, style));
     if session.escalation > 0 {
         heading.push_str(&format!(", escalation {} of 3", session.escalation));
     }
@@ -66,7 +66,7 @@ fn text(session: &DriftStatusView, now: OffsetDateTime, style: Style) -> String 
         let failed = plural(session.failed_recoveries.into(), "correction", "corrections");
         heading.push_str(&format!(", {failed} not followed"));
     }
-    let mut fields = Fields::new(12, usize::MAX);
+    let mut fields = Fields::new(12, usize::MAX, style);
     let short = |value: &str| truncated(&one_line(value), MAX_LINE);
     match session.goal.as_str() {
         "" => fields.add("  goal", "unknown"),

@@ -2,11 +2,10 @@
 
 use crate::assembly;
 use crate::context::Context;
-use crate::format::ago;
+use crate::format::when;
 use crate::output::{Outcome, Style};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::{Clock, SystemClock};
 use grov_query::{ActiveConstraints, GoalView};
 
 /// Maximum characters of a line.
@@ -24,13 +23,12 @@ pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {
 }
 
 fn text(answer: &GoalView, style: Style) -> String {
-    let now = SystemClock.now();
-    let session = one_line(&answer.client_session_id);
+    let session = style.id(&one_line(&answer.client_session_id));
     let heading = format!("session {session} ({}, {})", answer.status, answer.session_mode);
-    let mut fields = Fields::new(11, usize::MAX);
+    let mut fields = Fields::new(11, usize::MAX, style);
     let mut add = |name: &str, value: &str, origin: &str| {
         let value = truncated(&one_line(value), MAX_LINE);
-        fields.add_styled(name, &format!("{value}  {}", style.faint(origin)));
+        fields.add_noted(name, &value, origin, style);
     };
     if answer.contract.goal.is_empty() {
         add("goal", "unknown", "`grov goal set TEXT` sets it");
@@ -39,7 +37,7 @@ fn text(answer: &GoalView, style: Style) -> String {
         add(
             origin.part,
             &origin.text,
-            &format!("{}, {}", origin.from, ago(origin.at, now)),
+            &format!("{}, {}", origin.from, when(origin.at, style)),
         );
         if origin.part == "goal" && !answer.newest_instruction.is_empty() {
             add("asked last", &answer.newest_instruction, "");

@@ -2,7 +2,7 @@
 
 use super::scope;
 use crate::context::Context;
-use crate::format::timestamp;
+use crate::format::{short_ids, when};
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Fields, Table, one_line};
 use grov_domain::{MemoryStats, Task};
@@ -40,7 +40,9 @@ pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
         memories.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
     if memories.is_empty() {
-        note!("this project has no memories yet");
+        note!(
+            "this project has no memories yet: a finished task becomes one; `grov memory adopt` takes over those of a moved repository"
+        );
     }
     context.answer(ListAnswer { memories }, list_text)
 }
@@ -72,16 +74,17 @@ pub(super) fn stats(context: &Context) -> Outcome {
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {
-    let mut table = Table::new("SAVED, STATUS, ID, GOAL");
+    let mut table = Table::new("SAVED, STATUS, ID, GOAL~");
+    let short = short_ids(answer.memories.iter().map(|memory| memory.id.as_str()), style);
     for memory in &answer.memories {
         let status = match memory.superseded_by {
             Some(_) => format!("{}, replaced", memory.status.as_str()),
             None => memory.status.as_str().to_owned(),
         };
         table.row([
-            timestamp(memory.created_at),
+            when(memory.created_at, style),
             status,
-            memory.id.to_string(),
+            short(memory.id.as_str()),
             title(memory).to_owned(),
         ]);
     }
@@ -89,7 +92,7 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
 }
 
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {
-    let mut fields = Fields::new(9, usize::MAX);
+    let mut fields = Fields::new(9, usize::MAX, style);
     fields.add_styled("project", &style.bold(&one_line(&answer.project_path)));
     let stats = &answer.stats;
     fields.add(
@@ -101,7 +104,7 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
     );
     fields.add("files", &stats.files.to_string());
     if let (Some(oldest), Some(newest)) = (stats.oldest, stats.newest) {
-        let saved = format!("{} to {}", timestamp(oldest), timestamp(newest));
+        let saved = format!("{} to {}", when(oldest, style), when(newest, style));
         fields.add("saved", &saved);
     }
     fields.into_text()

@@ -5,9 +5,10 @@ use crate::arguments::SearchArguments;
 use crate::context::Context;
 use crate::embedder::Searcher;
 use crate::failure::Failure;
+use crate::format::short_ids;
 use crate::lines::Lines;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
-use crate::table::{Table, cell, one_line};
+use crate::table::{Table, cell};
 use grov_domain::{Clock, MemoryScope, SystemClock};
 use grov_memory::Query;
 use grov_query::ResultView;
@@ -61,7 +62,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
     let results = results.unwrap_or_default();
     let status = ExitStatus::success_if(!results.is_empty());
     if results.is_empty() {
-        note!("no memory matches");
+        note!("no memory matches; `grov memory list` shows all of this project");
     }
     context.answer(Answer { results }, text)?;
     Ok(status)
@@ -100,7 +101,8 @@ fn batch(context: &Context, scope: &MemoryScope, file: &Path, arguments: &Search
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new("SCORE#, DATE, ID, GOAL, WHY");
+    let mut table = Table::new("SCORE#, DATE?, ID, GOAL~, WHY~");
+    let short = short_ids(answer.results.iter().map(|result| result.id.as_str()), style);
     for result in &answer.results {
         let date = result.created_at.map(|time| time.date().to_string());
         let signals = result.why.iter().flatten();
@@ -110,7 +112,7 @@ fn text(answer: &Answer, style: Style) -> String {
         table.row([
             format!("{:.2}", result.score),
             date.unwrap_or_default(),
-            one_line(&result.id),
+            short(&result.id),
             cell(result.goal.as_deref()),
             why.join(", "),
         ]);

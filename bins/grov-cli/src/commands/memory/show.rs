@@ -4,7 +4,7 @@ mod files;
 
 use super::named;
 use crate::context::Context;
-use crate::format::timestamp;
+use crate::format::when;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line};
 use files::FileView;
@@ -52,12 +52,12 @@ pub(super) fn run(context: &Context, id: &str) -> Outcome {
 
 fn text(answer: &Answer, style: Style) -> String {
     let memory = &answer.memory;
-    let mut fields = Fields::new(11, usize::MAX);
+    let mut fields = Fields::new(11, usize::MAX, style);
     fields.add("id", memory.id.as_str());
     fields.add("project", &memory.project_path);
     fields.add(
         "saved",
-        &format!("{} ({})", timestamp(memory.created_at), memory.status.as_str()),
+        &format!("{} ({})", when(memory.created_at, style), memory.status.as_str()),
     );
     fields.add_all("by", &memory.user);
     fields.add_all("session", &answer.client_session_id);

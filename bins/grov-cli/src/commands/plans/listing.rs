@@ -103,9 +103,9 @@ pub(super) fn views(states: &[PlanState]) -> Result<Vec<PlanView>, Failure> {
 
 pub(super) fn text(plans: &[PlanView], style: Style) -> String {
     if plans.is_empty() {
-        return "no plans\n".to_owned();
+        return "no plans; `grov plans on` keeps one for each branch\n".to_owned();
     }
-    let mut table = Table::new("BRANCH, STATUS, PROMPTS#, FILES#, STATE");
+    let mut table = Table::new("BRANCH~, STATUS, PROMPTS#, FILES#, STATE~");
     for plan in plans {
         table.row([
             plan.branch.clone(),

@@ -166,7 +166,7 @@ fn show_text(answer: &ShowAnswer, style: Style) -> String {
     }
     text.push('\n');
     text.push_str(&table(&answer.plans, style));
-    let mut fields = Fields::new(8, MAX_PROMPT);
+    let mut fields = Fields::new(8, MAX_PROMPT, style);
     fields.add_all("prompt", answer.prompts.iter().map(|query| &query.prompt));
     fields.add_all("file", answer.paths.iter().map(|path| path.to_string_lossy()));
     text + &fields.into_text()

@@ -147,7 +147,7 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.routes.is_empty() {
         return "the provider file has no models\n".to_owned();
     }
-    let mut table = Table::new("LABEL, PROVIDER, MODEL, TRANSFORMS, STATE");
+    let mut table = Table::new("LABEL, PROVIDER, MODEL~, TRANSFORMS~?, STATE~");
     for route in &answer.routes {
         let state = state(route);
         let transforms = route.transforms.join(", ");

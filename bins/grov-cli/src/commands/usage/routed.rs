@@ -71,8 +71,9 @@ pub(super) fn text(routed: &Routed, style: Style) -> String {
     if routed.labels.is_empty() {
         return String::new();
     }
-    let mut table =
-        Table::new("ROUTED TO, MODEL, REQUESTS#, INPUT#, CACHE READ#, OUTPUT#, COST#, ASKED MODEL#, SAVED#");
+    let mut table = Table::new(
+        "ROUTED TO, MODEL~, REQUESTS#, INPUT#?, CACHE READ#?, OUTPUT#?, COST#, ASKED MODEL#?, SAVED#",
+    );
     for row in &routed.labels {
         table.row([
             format!("{},{}", row.provider, row.label),

@@ -4,7 +4,7 @@ use super::super::format::sparkline;
 use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::format::{plural, timestamp};
+use crate::format::{plural, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, one_line};
@@ -277,7 +277,7 @@ fn text(answer: &Answer, style: Style) -> String {
         .iter()
         .map(|(path, _)| path.to_uppercase() + "#, ")
         .collect();
-    let mut table = Table::new(&format!("TIME, ACTION, {columns}NOW#, SUBJECT, WHY"));
+    let mut table = Table::new(&format!("TIME, ACTION, {columns}NOW#, SUBJECT~, WHY~"));
     for (place, action) in actions.iter().enumerate() {
         let subject = match &action.command {
             Some(command) if action.action_type == "bash" || action.files.is_empty() => command.clone(),
@@ -287,7 +287,7 @@ fn text(answer: &Answer, style: Style) -> String {
             Some(Some(score)) => score.to_string(),
             _ => "-".to_owned(),
         };
-        let mut row = vec![timestamp(action.timestamp), action.action_type.to_owned()];
+        let mut row = vec![when(action.timestamp, style), action.action_type.to_owned()];
         row.extend(paths.iter().map(|(_, scores)| score(scores)));
         let reason = action.findings.first().map(|finding| finding.reason.clone());
         row.extend([action.now.to_string(), subject, reason.unwrap_or_default()]);

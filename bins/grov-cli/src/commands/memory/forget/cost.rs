@@ -76,7 +76,7 @@ impl Cost {
         if self.uses.is_empty() {
             return "no session has its text in its history\n".to_owned();
         }
-        let mut table = Table::new("SESSION, AGENT, MODEL, SINCE, LAST SEEN, PROMPT#, COST#");
+        let mut table = Table::new("SESSION, AGENT?, MODEL~, SINCE?, LAST SEEN, PROMPT#, COST#");
         for view in &self.uses {
             let cost = match (view.may_be_cached, view.cost_usd) {
                 (false, _) => "none".to_owned(),
