@@ -3,6 +3,8 @@
 use crate::output::note;
 use crate::table::one_line;
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Maximum number of skipped lines whose reason is reported.
@@ -93,6 +95,49 @@ impl Progress {
     }
 }
 
+/// Says on a terminal, from the first second on, that work goes on whose length is not known. Removes that line when it is
+/// dropped.
+pub(crate) struct Waiting {
+    /// Ends the thread when it is dropped.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Waiting {
+    /// Begins to wait for work that `what` names.
+    pub(crate) fn with(what: &'static str) -> Self {
+        let (end, ended) = channel();
+        let is_terminal = io::stderr().is_terminal();
+        let thread = is_terminal.then(|| std::thread::spawn(move || tell(what, &ended, &mut io::stderr())));
+        Self {
+            end: Some(end),
+            thread,
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // It writes one line and cannot panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Writes the seconds that have passed, until the other end is dropped.
+fn tell(what: &str, ended: &Receiver<()>, terminal: &mut impl Write) {
+    let mut seconds = 0;
+    while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        seconds += 1;
+        let _ = write!(terminal, "\r\u{1b}[K{what}: {seconds} s").and_then(|()| terminal.flush());
+    }
+    if seconds > 0 {
+        let _ = write!(terminal, "\r\u{1b}[K").and_then(|()| terminal.flush());
+    }
+}
+
 fn report(position: Position, size: Option<u64>, noun: &str, elapsed: Duration) -> String {
     let share = size
         .filter(|size| *size > 0)
@@ -107,6 +152,15 @@ fn report(position: Position, size: Option<u64>, noun: &str, elapsed: Duration) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_work_is_not_reported() {
+        let (end, ended) = channel();
+        drop(end);
+        let mut terminal = Vec::new();
+        tell("deleting", &ended, &mut terminal);
+        assert!(terminal.is_empty());
+    }
 
     #[test]
     fn reports_show_percentage_and_rate() {

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Maximum number of decisions, and of constraints, that are shown as text.
 const MAX_SHOWN: usize = 8;
 /// Shown below zeros.
-const NOTHING_YET: &str = "Nothing is recorded for this project yet. `grov run -- claude` records one session, `grov init` every one.\n";
+const NOTHING_YET: &str = "Nothing is recorded for this project yet. `grov run -- claude` records one session, `grov init` every one.";
 /// Maximum characters of a decision or constraint.
 const MAX_LINE: usize = 160;
 
@@ -132,7 +132,7 @@ fn text(answer: &Answer, style: Style) -> String {
     }
     let mut text = fields.into_text();
     if answer.sessions == 0 && answer.tasks == 0 {
-        text.push_str(&style.faint(NOTHING_YET));
+        text.push_str(&style.faint(&style.prose(NOTHING_YET)));
     }
     text
 }

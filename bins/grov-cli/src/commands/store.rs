@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::format::{bytes, plural};
 use crate::output::{Outcome, Style};
+use crate::progress::Waiting;
 use crate::table::{Table, one_line};
 use grov_domain::{Clock, PruneReport, Retention, StoreStats, SystemClock};
 use grov_store::Spool;
@@ -46,10 +47,12 @@ pub(crate) fn prune(context: &Context, dry_run: bool) -> Outcome {
         ledger: configured.retention_ledger,
     };
     let now = SystemClock.now();
+    let waiting = Waiting::with("deleting old records");
     let report = match dry_run {
         true => context.read(async |store| Ok(store.prune(&retention, now, true).await?))?,
         false => context.write(async |store| Ok(store.prune(&retention, now, false).await?))?,
     };
+    drop(waiting);
     let answer = PruneAnswer {
         dry_run,
         removed: report.unwrap_or_default(),

@@ -49,7 +49,7 @@ fn steps(program: &Path) -> (&'static str, Vec<String>) {
         return ("cargo", vec![format!("{install}   # in the source directory")]);
     }
     let unpack = format!(
-        "tar -xf grov-VERSION-TARGET.tar.xz --strip-components=2 -C {} '*/bin'",
+        "tar -xf grov-VERSION-TARGET.tar.xz --strip-components=2 --wildcards -C {} '*/bin/*'",
         folder.display()
     );
     ("archive", vec![unpack])

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
+use crate::progress::Waiting;
 use crate::table::one_line;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
@@ -70,6 +71,7 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
             note!("nothing was deleted");
             return Ok(ExitStatus::Negative);
         }
+        let _waiting = Waiting::with("deleting, and writing the database anew");
         let forgotten = context.write(async |store| Ok(MemoryStore::forget(store, &known).await?))?;
         answer.forgotten = ids(&forgotten.unwrap_or_default());
     }
