@@ -7,6 +7,7 @@ mod memory;
 mod openapi;
 mod projects;
 mod search;
+mod sharing;
 mod threads;
 mod tool_calls;
 mod tools_result;
@@ -16,7 +17,7 @@ use crate::problem::{Code, Problem};
 use crate::service::Service;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 
 /// The whole API.
 pub fn router(service: Service) -> Router {
@@ -36,6 +37,7 @@ pub fn router(service: Service) -> Router {
         )
         .merge(document_routes())
         .merge(memory_routes())
+        .merge(sharing_routes())
         .route("/chat", post(chat::chat))
         .route("/tools/result", post(tools_result::result))
         .route("/tool_calls", get(tool_calls::list))
@@ -79,7 +81,10 @@ fn memory_routes() -> Router<Service> {
         )
         .route(
             "/projects/{project}/memory/{item}",
-            get(memory::show).patch(memory::edit),
+            get(memory::show)
+                .patch(memory::edit)
+                .put(sharing::put_item)
+                .delete(sharing::delete_item),
         )
         .route("/projects/{project}/memory/{item}/approve", post(memory::approve))
         .route("/projects/{project}/memory/{item}/reject", post(memory::reject))
@@ -97,6 +102,15 @@ fn memory_routes() -> Router<Service> {
         .route(
             "/projects/{project}/lessons",
             get(memory::lessons).post(memory::add_lesson),
+        )
+}
+
+fn sharing_routes() -> Router<Service> {
+    Router::new()
+        .route("/projects/{project}/changes", get(sharing::changes))
+        .route(
+            "/projects/{project}/tasks/{task}",
+            put(sharing::put_task).delete(sharing::delete_task),
         )
 }
 

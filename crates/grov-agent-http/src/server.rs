@@ -91,6 +91,7 @@ impl Server {
         // Refuses new connections at once.
         drop(listener);
         closing.send_replace(true);
+        self.service.stop_waiting();
         if tokio::time::timeout(self.grace, all_ended(&mut connections))
             .await
             .is_ok()

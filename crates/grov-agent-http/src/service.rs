@@ -84,6 +84,7 @@ pub struct ServiceState {
     /// Bounds the memory of large bodies.
     pub(crate) large_bodies: Arc<Semaphore>,
     stop_chats: watch::Sender<bool>,
+    stop_waiting: watch::Sender<bool>,
 }
 
 /// How many large bodies are held in memory at once.
@@ -107,6 +108,7 @@ impl Service {
             metrics: Metrics::new(),
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)),
             stop_chats: watch::Sender::new(false),
+            stop_waiting: watch::Sender::new(false),
             parts,
         }))
     }
@@ -114,6 +116,11 @@ impl Service {
     /// Number of chats that are running.
     pub fn running_chats(&self) -> i64 {
         self.metrics.chats.get()
+    }
+
+    /// Ends requests that wait for a change: the service stops.
+    pub(crate) fn stop_waiting(&self) {
+        self.stop_waiting.send_replace(true);
     }
 
     /// Ends running chats, which store nothing and are answered with `unavailable`.
@@ -136,6 +143,13 @@ impl ServiceState {
         caller.sees(id, "project")?;
         let project = self.store().project(id).await?;
         project.ok_or_else(|| Problem::not_found("project"))
+    }
+
+    /// Resolves when requests that wait for a change have to end.
+    pub(crate) async fn must_stop_waiting(&self) {
+        let mut stop = self.stop_waiting.subscribe();
+        // An error means that the service is gone.
+        let _ = stop.wait_for(|stop| *stop).await;
     }
 
     /// Resolves when running chats have to end.

@@ -24,6 +24,7 @@ mod projects;
 mod qdrant;
 mod schema;
 mod search;
+mod sharing;
 mod threads;
 mod tool_call_rows;
 mod tool_calls;

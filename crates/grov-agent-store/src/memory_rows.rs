@@ -2,12 +2,14 @@
 
 use crate::column::Columns;
 use crate::entries;
+use crate::sharing;
 use crate::tool_call_rows;
 use crate::work::{Arg, Work, args};
 use grov_agent::{
     AgentStoreError, ChangeRefused, MemoryChange, MemoryItem, MemoryItemId, MemoryStatus, ProjectId,
     ToolCallStatus, ToolReport,
 };
+use grov_domain::SharedKind;
 use sqlx::any::AnyRow;
 use std::collections::HashSet;
 use time::OffsetDateTime;
@@ -44,6 +46,7 @@ pub(crate) async fn insert(work: &mut Work, item: &MemoryItem) -> Result<(), Age
     ];
     work.run(INSERT, values.concat()).await?;
     entries::index_item(work, item).await?;
+    shared(work, item).await?;
     if matches!(item.status, MemoryStatus::Accepted | MemoryStatus::Active) {
         replace_at_once(work, item).await?;
     }
@@ -220,7 +223,7 @@ async fn must_be_in_force(
     }
 }
 
-async fn update(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
+pub(crate) async fn update(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
     const UPDATE: &str = "UPDATE memory_items SET status = $2, content = $3, superseded_by = $4, expires_at = $5, \
          updated_at = $6, decided_by = $7, reason = $8 WHERE id = $1";
     work.run(
@@ -236,8 +239,16 @@ async fn update(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreErro
             item.reason.as_deref()
         ],
     )
-    .await
-    .map(drop)
+    .await?;
+    shared(work, item).await
+}
+
+/// Gives an item the next revision of its project, so that replicas see its change.
+async fn shared(work: &mut Work, item: &MemoryItem) -> Result<(), AgentStoreError> {
+    let id = item.id.to_string();
+    sharing::record(work, item.project_id, SharedKind::Item, &id)
+        .await
+        .map(drop)
 }
 
 pub(crate) fn item(row: &AnyRow) -> Result<MemoryItem, AgentStoreError> {

@@ -10,11 +10,13 @@ const SQLITE: &[&str] = &[
     include_str!("../../../migrations/agent/sqlite/0001_agent.sql"),
     include_str!("../../../migrations/agent/sqlite/0002_records.sql"),
     include_str!("../../../migrations/agent/sqlite/0003_qdrant.sql"),
+    include_str!("../../../migrations/agent/sqlite/0004_sharing.sql"),
 ];
 const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0001_agent.sql"),
     include_str!("../../../migrations/postgres/0002_records.sql"),
     include_str!("../../../migrations/postgres/0003_qdrant.sql"),
+    include_str!("../../../migrations/postgres/0004_sharing.sql"),
 ];
 
 /// The newest known schema, the same number on both databases.

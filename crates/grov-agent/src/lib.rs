@@ -20,6 +20,7 @@ mod project;
 mod response;
 mod retrieve;
 mod search;
+mod sharing;
 mod store;
 mod subject;
 mod thread;
@@ -47,6 +48,7 @@ pub use project::{Key, KeyRole, Project};
 pub use response::{Citation, Decision, Response, SourceKind};
 pub use retrieve::{OlderEmbedders, Passage, PassageDocument, Retrieved, Retriever, Why};
 pub use search::{FoundChunk, FoundItem, RECENT_EVENTS, SearchBy, SearchFilter, SearchScope, Situation};
+pub use sharing::{Feed, FeedChange, Put, SharedRecord, SharingStore};
 pub use store::{
     AgentStore, AgentStoreError, DatabaseHealth, DocumentStore, Embeddable, EmbeddedShare, Listed,
     MemoryFilter, MemoryItemStore, NewChunk, NewDocument, NewEvent, NewTurn, OutboxStore, Page, PendingEvent,

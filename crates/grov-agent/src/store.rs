@@ -3,6 +3,7 @@
 //! Methods that store free text take it as [`Redacted`]. Each method is one transaction: it happens completely or not at all,
 //! also when the process is killed. Ids of another project are not found.
 
+use crate::SharingStore;
 use crate::{
     Category, ChangeRefused, Chunk, ChunkId, Document, DocumentId, EventId, FoundChunk, FoundItem, Key,
     KeyId, MemoryChange, MemoryItem, MemoryItemId, MemoryStatus, MemoryType, Message, MessageId, Project,
@@ -476,7 +477,14 @@ pub struct DatabaseHealth {
 /// All ports of the agent service.
 #[async_trait]
 pub trait AgentStore:
-    ProjectStore + DocumentStore + ThreadStore + ToolCallStore + MemoryItemStore + SearchStore + OutboxStore
+    ProjectStore
+    + DocumentStore
+    + ThreadStore
+    + ToolCallStore
+    + MemoryItemStore
+    + SharingStore
+    + SearchStore
+    + OutboxStore
 {
     /// Asks the database whether it answers.
     async fn health(&self) -> DatabaseHealth;

@@ -28,6 +28,7 @@ mod inbox;
 mod journal;
 mod judge;
 mod ledger;
+mod link;
 mod macros;
 mod memory;
 mod memory_edits;
@@ -95,6 +96,10 @@ pub use judge::{
 pub use ledger::{
     HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
     SwitchScope, SwitchStore,
+};
+pub use link::{
+    Conflict, Incoming, Link, LinkCounts, LinkState, LinkStore, LocalRecord, Outgoing, RemoteRecord,
+    SharedKind, item_fingerprint,
 };
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_edits::{MemoryEdits, MemoryLists};

@@ -55,11 +55,12 @@ pub struct FilePin {
 }
 
 /// A finished task in team memory. Serializes to the record that `grov memory export` prints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// The key.
     pub id: TaskId,
     /// The project's key.
+    #[serde(default)]
     pub project_path: String,
     /// The URL of the project's remote, the key that teammates share.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,12 +78,16 @@ pub struct Task {
     /// The goal.
     pub goal: Option<String>,
     /// The steps and results, in order.
+    #[serde(default)]
     pub reasoning_trace: Vec<String>,
     /// Files touched.
+    #[serde(default)]
     pub files_touched: Vec<String>,
     /// Decisions with reasons.
+    #[serde(default)]
     pub decisions: Vec<Decision>,
     /// Constraints that were stated or found.
+    #[serde(default)]
     pub constraints: Vec<String>,
     /// How it ended.
     pub status: TaskStatus,
@@ -96,9 +101,10 @@ pub struct Task {
     /// The saved parent task.
     pub parent_task_id: Option<TaskId>,
     /// Tags.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// The touched files in their final state; empty for imports.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_pins: Vec<FilePin>,
     /// What kind of memory item it is, if it is one; `None` for the record of a task.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@
 
 use crate::{
     ActivityStore, ClientSessionId, ContextStore, CutStore, DriftStore, EmbeddingStore, ExchangeRecord,
-    FileReasoning, FindingMarkStore, GoalStore, HookStore, ItemStore, JournalStore, LedgerStore,
+    FileReasoning, FindingMarkStore, GoalStore, HookStore, ItemStore, JournalStore, LedgerStore, LinkStore,
     MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState, SessionStatus,
     SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
@@ -287,6 +287,7 @@ pub trait Store:
     + MemorySearch
     + MemoryStore
     + ItemStore
+    + LinkStore
     + EmbeddingStore
     + LedgerStore
     + CutStore

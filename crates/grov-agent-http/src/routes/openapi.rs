@@ -1,6 +1,6 @@
 //! The OpenAPI document and a page that shows it. The page loads nothing from the network.
 
-use super::{chat, documents, health, memory, projects, search, threads, tool_calls, tools_result};
+use super::{chat, documents, health, memory, projects, search, sharing, threads, tool_calls, tools_result};
 use crate::problem::Problem;
 use axum::Json;
 use axum::extract::Path;
@@ -26,7 +26,8 @@ use utoipa_swagger_ui::Config;
         tool_calls::reject, threads::list, threads::messages, threads::remove, memory::situation, memory::list,
         memory::propose::propose, memory::show, memory::edit, memory::approve, memory::reject, memory::done,
         memory::block, memory::resume, memory::propose::supersede, memory::legacy::preferences,
-        memory::legacy::add_preference, memory::legacy::lessons, memory::legacy::add_lesson
+        memory::legacy::add_preference, memory::legacy::lessons, memory::legacy::add_lesson, sharing::changes, sharing::put_item,
+        sharing::delete_item, sharing::put_task, sharing::delete_task
     ),
     components(schemas(documents::DocumentForm)),
     modifiers(&KeyHeader),
