@@ -19,6 +19,7 @@ mod hooks;
 mod inbox;
 mod injected;
 mod judge;
+mod link;
 mod load;
 mod local_model;
 mod many_clients;

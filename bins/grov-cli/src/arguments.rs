@@ -1,5 +1,6 @@
 //! The command line's definition.
 
+mod agent;
 mod context;
 mod drift;
 mod examples;
@@ -12,6 +13,7 @@ mod service;
 mod token;
 
 use crate::failure::Failure;
+pub(crate) use agent::{AgentCommand, LinkArguments};
 use clap::error::ErrorKind;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -161,6 +163,11 @@ pub(crate) enum Command {
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
+    },
+    /// Link this repository to a project of an agent service, so that a team shares memory
+    Agent {
+        #[command(subcommand)]
+        command: AgentCommand,
     },
     /// Keep a plan for each branch, with the prompts that led to it
     Plans {

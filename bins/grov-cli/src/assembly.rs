@@ -1,6 +1,8 @@
 //! Chooses the implementations of store and judge.
 
-use grov_domain::{Clock, Judge, MicroUsd, SpendingStore, StoreConnection, StoreError, SystemClock};
+use grov_domain::{
+    Clock, Judge, LinkStore, MicroUsd, SpendingStore, StoreConnection, StoreError, SystemClock,
+};
 use grov_drift::{IntentReader, Services};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::extract_intent;
@@ -94,6 +96,15 @@ pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -
             None
         }
     }
+}
+
+/// The links of a database, which is opened at the first call.
+pub(crate) fn link_store(database: &Path) -> Arc<dyn LinkStore> {
+    Arc::new(SqliteStore::reopening(
+        database,
+        &OpenOptions::default(),
+        OnCorruption::Fail,
+    ))
 }
 
 /// The rules that extract a contract's parts from prompts.

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod agent;
 mod certificate_authority;
 mod completions;
 mod config;
@@ -69,6 +70,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Context { command } => self::context::run(&context()?, &command),
         Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
         Command::Memory { command } => memory::run(&context()?, command),
+        Command::Agent { command } => agent::run(&context()?, &command),
         Command::Plans { command } => plans::run(common, context, &command),
         Command::Route(arguments) => route::run(&context()?, &arguments),
         Command::Token { command } => token::run(&context()?, &command),

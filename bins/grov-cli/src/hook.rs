@@ -8,6 +8,7 @@ mod processor;
 mod programs;
 
 use crate::assembly::hook_services;
+use crate::link_worker;
 use grov_drift::{Hook, HookResponse, MAX_INPUT_BYTES, Work, handle, handle_without_home, log_error};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
@@ -130,7 +131,28 @@ pub(crate) fn run(command: &HookCommand) -> ExitCode {
         }
         HookResponse::Empty => {}
     }
+    if let (Action::Event(Some(name)), Some(home)) = (&command.action, &home)
+        && name == event::SESSION_START
+    {
+        start_link_worker(command, home, &environment);
+    }
     ExitCode::SUCCESS
+}
+
+/// Keeps links to agent services going while the session runs. Without a link, one directory is read.
+fn start_link_worker(command: &HookCommand, home: &Home, environment: &Environment) {
+    if !link_worker::has_link(home) {
+        return;
+    }
+    let inputs = grov_runtime::Inputs {
+        home,
+        environment,
+        directory: None,
+        flags: &[],
+    };
+    if let Ok(settings) = grov_runtime::Settings::load(inputs) {
+        link_worker::start_in(home, command.home.as_deref(), environment, &settings);
+    }
 }
 
 /// Does the work that a hook passes on standard input.

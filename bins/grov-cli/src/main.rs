@@ -18,6 +18,7 @@ mod format;
 mod hook;
 mod judge;
 mod lines;
+mod link_worker;
 mod output;
 mod own_command;
 mod programs;

@@ -15,6 +15,7 @@ use crate::hook_sessions::StoredHookSessions;
 use crate::hooks::{self, HookRoute};
 use crate::judge_setup;
 use crate::launcher::Launcher;
+use crate::links;
 use crate::listener;
 use crate::mcp::{self, McpRoute};
 use crate::mitm_setup::MitmSetup;
@@ -263,6 +264,10 @@ impl Daemon<'_> {
         let hand_over = Arc::new(HandOver::new(listeners, Arc::clone(home_monitor)));
         let _record = self.announce(address, &access, mitm.as_ref(), inherited.predecessor.take());
         self.control(&hand_over, &tasks);
+        if !self.serves_one_run {
+            let store = assembly::store_apart(home);
+            tasks.spawn("links", links::run(home.clone(), store, tasks.shutdown()));
+        }
         service_manager::ready();
         tasks.spawn("watchdog", service_manager::watchdog(address, tasks.shutdown()));
         tasks.spawn("access", Arc::clone(&access).watch(tasks.shutdown()));

@@ -17,6 +17,7 @@ mod hook_sessions;
 mod hooks;
 mod judge_setup;
 mod launcher;
+mod links;
 mod listener;
 mod mcp;
 mod mitm_setup;

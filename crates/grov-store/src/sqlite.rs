@@ -15,6 +15,7 @@ mod integrity;
 mod items;
 mod journal;
 mod ledger;
+mod links;
 
 mod memory;
 mod open;

@@ -176,6 +176,18 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire"],
     },
     Crate {
+        name: "grov-link",
+        layer: Layer::Effects,
+        must_not_use: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-session",
+            "grov-agent",
+        ],
+    },
+    Crate {
         name: "grov-cost",
         layer: Layer::Effects,
         must_not_use: &[
@@ -375,8 +387,8 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["reqwest"],
-        &["grov-llm", "grov-agentd"],
-        "calls to models are made in grov-llm alone; the agent service posts its webhook",
+        &["grov-llm", "grov-link", "grov-agentd"],
+        "calls to models are made in grov-llm alone; links call the agent service, which posts its webhook",
     ),
     (
         &["anyhow"],

@@ -39,6 +39,18 @@ pub(crate) enum MemoryCommand {
         /// The proposal: its id, or a unique prefix or suffix of it
         id: String,
     },
+    /// Choose the words of an item that was changed here and by others
+    #[command(group(clap::ArgGroup::new("side").required(true)))]
+    Settle {
+        /// The item: its id, or a unique prefix or suffix of it
+        id: String,
+        /// The words of this machine, which are sent
+        #[arg(long, group = "side")]
+        here: bool,
+        /// The words of the service
+        #[arg(long, group = "side")]
+        there: bool,
+    },
     /// Close an accepted open end
     Done {
         /// The item: its id, or a unique prefix or suffix of it

@@ -35,6 +35,7 @@ pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
             inbox::decide(context, &id, inbox::Decision::Approve, content.as_deref())
         }
         MemoryCommand::Reject { id } => inbox::decide(context, &id, inbox::Decision::Reject, None),
+        MemoryCommand::Settle { id, here, there: _ } => inbox::settle(context, &id, here),
         MemoryCommand::Done { id } => inbox::decide(context, &id, inbox::Decision::Done, None),
         MemoryCommand::Supersede { old, new, undo: _ } => supersede::run(context, &old, new.as_deref()),
         MemoryCommand::Adopt(arguments) => adopt::run(context, &arguments),

@@ -3,9 +3,9 @@
 use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
-    JudgedBy, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd, Outcome, Purpose,
-    SessionId, SessionMode, SessionStatus, SideRequest, StepId, StepOutcome, StoreError, TaskId, TaskStatus,
-    TaskType, TriggerReason,
+    JudgedBy, LinkState, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd, Outcome,
+    Purpose, SessionId, SessionMode, SessionStatus, SharedKind, SideRequest, StepId, StepOutcome, StoreError,
+    TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -264,9 +264,9 @@ macro_rules! names {
 names! { |name| Some(Self::from_name(name).unwrap_or_default()); ActionType }
 names! {
     Self::from_name;
-    CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, MemoryStatus,
+    CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, LinkState, MemoryStatus,
     MemoryType, Outcome, Purpose,
-    SessionMode, SessionStatus, StepOutcome, TaskStatus, TaskType, TriggerReason,
+    SessionMode, SessionStatus, SharedKind, StepOutcome, TaskStatus, TaskType, TriggerReason,
 }
 
 impl ToColumn for ExchangeKind {

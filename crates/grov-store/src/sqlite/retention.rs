@@ -14,12 +14,13 @@ const SESSIONS_PER_TRANSACTION: i64 = 16;
 const ROWS_PER_TRANSACTION: i64 = 1600;
 
 #[rustfmt::skip]
-const TABLES: [&str; 33] = [
+const TABLES: [&str; 36] = [
     "session_states", "exchanges", "prompts", "steps", "tasks", "drift_log", "drift_states", "corrections",
     "goal_edits", "file_reasoning", "hook_sessions", "hook_courses", "hook_steps", "hook_checks",
     "hook_guards", "llm_calls", "memory_scopes", "memory_documents", "task_embeddings", "ledger_lineages",
     "ledger_entries", "ledger_memories", "ledger_tips", "ledger_cuts", "ledger_trims", "switched_off", "forgotten", "session_ends",
     "context_readings", "prepared_summaries", "compactions", "memory_items", "inbox_notices",
+    "links", "link_outbox", "link_records",
 ];
 
 /// Parts of conditions. Parameters: `?1` to `?5` are cutoff times for completed sessions, idle sessions, the drift log,

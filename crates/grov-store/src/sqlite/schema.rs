@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 18] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -29,6 +29,8 @@ const MIGRATIONS: [&str; 18] = [
     include_str!("../../../../migrations/sqlite/0016_cuts.sql"),
     include_str!("../../../../migrations/sqlite/0017_memory_items.sql"),
     include_str!("../../../../migrations/sqlite/0018_finding_marks.sql"),
+    include_str!("../../../../migrations/sqlite/0019_links.sql"),
+    include_str!("../../../../migrations/sqlite/0020_link_times.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.

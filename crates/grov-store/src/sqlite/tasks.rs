@@ -189,6 +189,14 @@ async fn edits_of(connection: &mut Connection<'_>, task: &Task) -> Result<Memory
     Ok(connection.value(sql, values).await?.unwrap_or_default())
 }
 
+/// Whether a task is stored.
+pub(super) async fn task_exists(connection: &mut Connection<'_>, id: &str) -> Result<bool, StoreError> {
+    let found: Option<i64> = connection
+        .value("SELECT 1 FROM tasks WHERE id = ?", params![id])
+        .await?;
+    Ok(found.is_some())
+}
+
 /// Returns the id of the finished task of a session.
 pub(super) async fn task_of_session(
     connection: &mut Connection<'_>,

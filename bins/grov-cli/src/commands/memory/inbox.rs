@@ -4,6 +4,7 @@ use super::scope;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::{ago, plural};
+use crate::link_worker;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{one_line, truncated};
 use grov_domain::{
@@ -25,6 +26,15 @@ const MAX_TEXT: usize = 240;
 #[derive(Serialize)]
 struct Inbox {
     proposals: Vec<ItemView>,
+    /// Items that were changed here and by others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<ConflictView>,
+}
+
+#[derive(Serialize)]
+struct ConflictView {
+    here: MemoryItem,
+    there: MemoryItem,
 }
 
 /// An item with what a person should know of it.
@@ -74,11 +84,31 @@ pub(super) fn list(context: &Context) -> Outcome {
             only_proposed: true,
             limit: MAX_PROPOSALS,
         };
-        Ok(store.items(&filter).await?)
+        let proposals = store.items(&filter).await?;
+        let mut conflicts = Vec::new();
+        for link in store.links().await? {
+            let is_same =
+                link.scope.project_remote.is_some() && link.scope.project_remote == scope.project_remote;
+            if is_same || link.scope.project_path == scope.project_path {
+                conflicts.extend(store.conflicts(&link.scope.project_path).await?);
+            }
+        }
+        Ok((proposals, conflicts))
     })?;
-    let proposals: Vec<ItemView> = items.unwrap_or_default().into_iter().map(ItemView::of).collect();
+    let (proposals, conflicts) = items.unwrap_or_default();
+    let proposals: Vec<ItemView> = proposals.into_iter().map(ItemView::of).collect();
+    let conflicts = conflicts.into_iter().map(|conflict| ConflictView {
+        here: conflict.here.item,
+        there: conflict.there,
+    });
+    let conflicts: Vec<ConflictView> = conflicts.collect();
     let is_empty = proposals.is_empty();
-    context.answer(Inbox { proposals }, inbox_text)?;
+    let has_conflicts = !conflicts.is_empty();
+    let inbox = Inbox { proposals, conflicts };
+    context.answer(inbox, inbox_text)?;
+    if has_conflicts {
+        note!("choose the words that hold with: grov memory settle ID --here | --there");
+    }
     if !is_empty {
         note!("decide with: grov memory approve ID | reject ID | edit ID --content TEXT");
     }
@@ -117,6 +147,7 @@ pub(super) fn decide(context: &Context, id: &str, decision: Decision, content: O
         }
     })?;
     let item = ItemView::of(changed.ok_or_else(|| unknown(id))?);
+    link_worker::start(context);
     if let (Some(reason), Decision::Approve) = (item.withheld, decision) {
         note!(
             "accepted, but withheld from agents, because it {reason}; reword it with `grov memory edit ID --content TEXT`"
@@ -124,6 +155,31 @@ pub(super) fn decide(context: &Context, id: &str, decision: Decision, content: O
     }
     context.answer(Answer { item }, move |answer, style| {
         decided_text(answer, decision, style)
+    })
+}
+
+/// Settles a conflict with the words of this machine, or with those of the service.
+pub(super) fn settle(context: &Context, id: &str, keep_here: bool) -> Outcome {
+    let settled = context.write(async |store| {
+        let found = find(store, id).await?;
+        let is_settled = store
+            .settle_conflict(found.item.id, keep_here, SystemClock.now())
+            .await?;
+        let item = store.item(found.item.id).await?;
+        Ok(item.filter(|_| is_settled))
+    })?;
+    let Some(item) = settled.flatten() else {
+        let message = format!("no conflict about the item {:?}", one_line(id));
+        return Err(Failure::negative("no_conflict", message));
+    };
+    link_worker::start(context);
+    let item = ItemView::of(item);
+    context.answer(Answer { item }, |answer, style| {
+        let content = truncated(&one_line(&answer.item.item.content), MAX_TEXT);
+        format!(
+            "settled {}: {content}\n",
+            style.bold(&short_item_id(answer.item.item.id))
+        )
     })
 }
 
@@ -193,6 +249,18 @@ fn inbox_text(inbox: &Inbox, style: Style) -> String {
                 style.red(&format!("withheld from agents: it {reason}"))
             ));
         }
+    }
+    for ConflictView { here, there } in &inbox.conflicts {
+        let content = |item: &MemoryItem| truncated(&one_line(&item.content), MAX_TEXT);
+        text.push_str(&format!(
+            "{}  {}, changed on both sides\n  here: {}\n  there: {} ({}, {})\n",
+            style.bold(&short_item_id(here.id)),
+            kind(here.kind),
+            content(here),
+            content(there),
+            there.status.as_str(),
+            one_line(there.decided_by.as_deref().unwrap_or("somebody")),
+        ));
     }
     let waiting = inbox.proposals.len() as u64;
     text + &match waiting {
