@@ -311,3 +311,45 @@ fn pages_show_the_answers_of_the_command_line() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn top_shows_sessions_on_a_terminal_and_leaves_it_as_it_was() -> Result<()> {
+    let scene = Scene::new()?;
+    let session = scene.play(1, "[[scenario:tools]] Fix the login")?;
+    let snapshot = scene.grov.run_json(&["top"])?;
+    assert_eq!(snapshot.json["sessions"][0]["id"], session.as_str());
+    let refused = scene.grov.run(&["top"])?;
+    assert_eq!(refused.code(), Some(64), "{}", refused.stderr);
+
+    let grov = grov_tests::binary("grov")?;
+    let line = format!(
+        "stty rows 30 cols 120; {} top --home {}",
+        grov.display(),
+        scene.daemon.home().display()
+    );
+    let mut top = std::process::Command::new("script")
+        .args(["-qefc", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .context("cannot start script of util-linux")?;
+    let mut screen = top.stdout.take().context("no output")?;
+    let mut keys = top.stdin.take().context("no input")?;
+    let mut shown = Vec::new();
+    let mut piece = [0; 4096];
+    while !String::from_utf8_lossy(&shown).contains("login") {
+        let length = std::io::Read::read(&mut screen, &mut piece)?;
+        ensure!(length > 0, "it ended: {}", String::from_utf8_lossy(&shown));
+        shown.extend_from_slice(&piece[..length]);
+    }
+    keys.write_all(b"q")?;
+    std::io::Read::read_to_end(&mut screen, &mut shown)?;
+    assert!(top.wait()?.success());
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    // The alternate screen was entered and left, and the cursor is back.
+    for sequence in ["\u{1b}[?1049h", "\u{1b}[?1049l", "\u{1b}[?25h"] {
+        assert!(shown.contains(sequence), "{sequence:?} in {shown:?}");
+    }
+    Ok(())
+}
