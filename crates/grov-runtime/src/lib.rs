@@ -33,6 +33,7 @@ pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
 pub use providers::ProviderFiles;
 pub use random::{random_hex, random_secret};
+pub use run_environment::RunEnvironment;
 pub use settings::{
     AgentEmbedding, AgentLimits, AgentSettings, Candidate, CandidateStatus, ChatModelSettings, ChatProvider,
     ConfigEdit, ConfigFile, ContextSettings, DatabaseUrl, DriftSettings, EXIT_USAGE, EmbeddingModelSettings,

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use grov_tests::{Grov, binary};
 use std::path::Path;
 
-const OUTER_PROXY: &str = "http://proxy.example:3128";
+const OUTER_PROXY: &str = "http://ana:hunter2@proxy.example:3128";
 
 /// The command line of a user behind a company's proxy, with the company's certificates.
 fn grov(home: &Path, certificates: &Path) -> Result<Grov> {
@@ -47,7 +47,8 @@ fn a_daemon_started_inside_a_run_does_not_depend_on_it() -> Result<()> {
     let home = folder.path().join("grov");
     let own = folder.path().join("own.pem");
     let grov = grov(&home, &own)?;
-    let script = "$GROV proxy start >&2";
+    // Programs in the run do not see the password.
+    let script = "env | grep hunter2; $GROV proxy start >&2";
     let words = ["run", "--upstream", NOWHERE, "--", "sh", "-c", script];
     let ended = grov.clone().env("GROV_PROXY_PORT", "0").run(&words)?;
     let record = std::fs::read(home.join("daemon.json")).with_context(|| ended.stderr.clone())?;
@@ -65,5 +66,8 @@ fn a_daemon_started_inside_a_run_does_not_depend_on_it() -> Result<()> {
     let of_run = |line: &&str| line.starts_with("https_proxy=") || line.starts_with("GROV_RUN_");
     assert_eq!(variables.iter().find(|line| of_run(line)), None);
     assert_eq!(stopped.code(), Some(0));
+    assert_eq!(ended.stdout, "");
+    let left = std::fs::read_dir(home.join("run"))?.count();
+    assert_eq!(left, 0, "the record of the run is deleted");
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::failure::{EXIT_ERROR, Failure};
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use choice::{Choice, Proxy};
 use grov_hooks::settings::shell_word;
-use grov_runtime::Environment;
+use grov_runtime::{Environment, RunEnvironment};
 use program::Program;
 use serde::Serialize;
 use signals::Signals;
@@ -36,6 +36,8 @@ struct Answer {
 /// The changes of the command's environment.
 struct Variables {
     set: Vec<(String, String)>,
+    /// What they replace. `None` without a command. Deleted when this is dropped.
+    record: Option<RunEnvironment>,
     /// Whether to remove the base URL, which is a proxy of this home.
     without_base_url: bool,
 }
@@ -63,7 +65,9 @@ pub(crate) fn run(common: &Common, arguments: &RunArguments, terminal: Terminal)
         note!("{}", proxy.described());
     }
     let mut variables = variables(&choice, &proxy)?;
-    variables.set.push(environment.record_of_run(&variables.set));
+    if program.is_some() {
+        variables.record = Some(record(&context, &environment, &variables.set)?);
+    }
     if common.home.is_some() {
         // Hooks do not get this command's --home.
         let home = context.home.root().to_string_lossy().into_owned();
@@ -94,11 +98,25 @@ pub(crate) fn run(common: &Common, arguments: &RunArguments, terminal: Terminal)
     Ok(ExitStatus::Of(code))
 }
 
+/// Records what the command's variables replace, for what outlives the run.
+fn record(
+    context: &Context,
+    environment: &Environment,
+    set: &[(String, String)],
+) -> Result<RunEnvironment, Failure> {
+    RunEnvironment::record(&context.home, environment, set).map_err(|error| {
+        let home = context.home.root().display();
+        let failure = Failure::error("home", format!("cannot write to {home}: {error}"));
+        failure.hint("check the free disk space and the permissions of the directory")
+    })
+}
+
 /// The variables that send the command's requests to the proxy.
 fn variables(choice: &Choice<'_>, proxy: &Proxy) -> Result<Variables, Failure> {
     if choice.arguments.base_url {
         return Ok(Variables {
             set: variables::for_base_url(choice.environment, &proxy.url()?),
+            record: None,
             without_base_url: false,
         });
     }
@@ -116,6 +134,7 @@ fn variables(choice: &Choice<'_>, proxy: &Proxy) -> Result<Variables, Failure> {
     let bundle = variables::certificates(choice.context, choice.environment)?;
     Ok(Variables {
         set: variables::for_connect_proxy(choice.environment, &url, &bundle),
+        record: None,
         without_base_url,
     })
 }
@@ -144,6 +163,7 @@ fn command(
         command.env_remove(BASE_URL);
     }
     command.envs(variables.set.iter().cloned());
+    command.envs(variables.record.iter().map(RunEnvironment::variable));
     let mut child = command.spawn().map_err(|error| program.not_started(&error))?;
     if let Proxy::Own(daemon) = proxy {
         daemon.serves(child.id());
