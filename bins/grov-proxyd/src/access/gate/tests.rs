@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::RwLock;
 
 struct Scene {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     token: Secret,
     gate: Gate,
 }
@@ -26,11 +26,7 @@ impl Scene {
             refusals: Arc::default(),
             hook_token: Arc::new(RwLock::new(Some(Secret::new("hook")))),
         };
-        Self {
-            _folder: folder,
-            token,
-            gate,
-        }
+        Self { folder, token, gate }
     }
 
     fn ask(
@@ -136,4 +132,35 @@ fn admin_routes_are_for_this_machine_or_the_hook_token() {
         "a user is no administrator"
     );
     assert_eq!(scene.ask("/v1/messages", HERE, true, &shown), Err(Refusal::Plain));
+}
+
+#[test]
+fn a_request_stands_until_its_token_is_revoked_and_counts_once() {
+    let scene = Scene::new();
+    let mut headers = HeaderMap::new();
+    let token = HeaderValue::from_str(scene.token.expose()).unwrap();
+    headers.insert(USER_TOKEN, token);
+    let peer = Peer {
+        remote: SocketAddr::new(THERE.parse().unwrap(), 5000),
+        local: SocketAddr::new("192.168.1.5".parse().unwrap(), 8080),
+    };
+    let arrival = Arrival {
+        method: &Method::GET,
+        path: "/v1/ws",
+        headers: &headers,
+        peer,
+        is_plain_on_tls: false,
+    };
+    assert!(scene.gate.admit(&arrival).is_ok());
+    for _ in 0..10 {
+        assert!(scene.gate.still_admits(&arrival));
+    }
+    assert!(scene.gate.admit(&arrival).is_ok(), "the limit is two");
+    let home = Home::locate(Some(scene.folder.path()), &Environment::default()).unwrap();
+    Tokens::update(&home, |tokens| {
+        Ok(tokens.revoke("ana", SystemClock.now()).is_some())
+    })
+    .unwrap();
+    scene.gate.tokens.as_ref().unwrap().refresh().unwrap();
+    assert!(!scene.gate.still_admits(&arrival));
 }
