@@ -293,7 +293,7 @@ fn linked_text(view: &LinkView, style: Style) -> String {
         return "this repository is not linked; link it with: grov agent link URL --remote-project ID\n"
             .to_owned();
     }
-    let mut fields = Fields::new(8, 120);
+    let mut fields = Fields::new(8, 120, style);
     fields.add("service", view.url.as_deref().unwrap_or_default());
     fields.add("project", view.project_id.as_deref().unwrap_or_default());
     let state = match (view.state, view.running) {
