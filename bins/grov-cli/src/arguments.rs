@@ -513,7 +513,7 @@ mod tests {
                     .split(" | ")
                     .find(|part| part.contains("grov "))
                     .unwrap_or(words);
-                let words = words.split(" > ").next().unwrap_or_default();
+                let words = words.split(" > ").next().unwrap_or_default().trim();
                 let words: Vec<OsString> = shell_words(words).into_iter().map(OsString::from).collect();
                 let at = words.iter().position(|word| word == "grov").unwrap();
                 let parsed = parse(words.into_iter().skip(at).collect());

@@ -181,7 +181,10 @@ fn when_turned_off_hooks_print_nothing() {
 #[test]
 fn a_session_through_the_proxy_gets_memories_from_the_proxy() {
     let through = |url: &str| scene_with_memory().env("ANTHROPIC_BASE_URL", url);
-    assert_eq!(prompt(&through("http://localhost:8080"), "s1", PROMPT), "");
+    let on_default_port = through("http://localhost:8080");
+    assert_eq!(prompt(&on_default_port, "s1", PROMPT), "");
+    // The prompt starts the proxy that its client uses.
+    on_default_port.ask(&["proxy", "stop"]);
     assert_ne!(prompt(&through("https://gateway.example"), "s1", PROMPT), "");
     let scene = through("http://127.0.0.1:4321");
     assert_ne!(prompt(&scene, "s1", PROMPT), "", "somebody else's port");
@@ -190,6 +193,7 @@ fn a_session_through_the_proxy_gets_memories_from_the_proxy() {
         r#"{"schema":1,"pid":1,"url":"http://127.0.0.1:4321","version":"9","started_at":"2026-01-02T03:04:05Z"}"#,
     );
     assert_eq!(prompt(&scene, "s2", PROMPT), "");
+    scene.ask(&["proxy", "stop"]);
 }
 
 #[test]

@@ -195,7 +195,7 @@ async fn the_call_after_the_one_that_finds_damage_works() {
     let home = Home::new();
     large(&home).await;
     // Not in a page that opening reads.
-    overwrite(&home.database(), 80 * 4096, 40 * 4096);
+    overwrite(&home.database(), 110 * 4096, 40 * 4096);
     let ask = async |store: &SqliteStore| store.steps(&SessionId::new("a")).await;
     let strict = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
     strict.reopen().await.unwrap();

@@ -247,6 +247,12 @@ async fn database_of_the_first_schema_keeps_its_records() {
             "context_readings",
             "prepared_summaries",
             "compactions",
+            "memory_items",
+            "inbox_notices",
+            "finding_marks",
+            "links",
+            "link_outbox",
+            "link_records",
         ];
         for table in &stats.tables {
             let is_later = later.contains(&table.table.as_str());

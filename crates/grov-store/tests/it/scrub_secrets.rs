@@ -28,6 +28,17 @@ async fn dirty() -> Home {
         "DROP TABLE compactions",
         "DROP TABLE ledger_cuts",
         "DROP TABLE ledger_trims",
+        "DROP TRIGGER link_task_added",
+        "DROP TRIGGER link_task_changed",
+        "DROP TRIGGER link_task_removed",
+        "DROP INDEX hook_sessions_by_update",
+        "DROP TABLE memory_items",
+        "DROP TABLE inbox_notices",
+        "DROP TABLE finding_marks",
+        "DROP TABLE links",
+        "DROP TABLE link_outbox",
+        "DROP TABLE link_records",
+        "ALTER TABLE tasks DROP COLUMN item",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
          constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \
