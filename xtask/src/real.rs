@@ -81,7 +81,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     if chosen.is_empty() {
         return Ok(());
     }
-    succeed(&mut workspace.cargo(&["build", "--workspace", "--bins", "--locked"]))?;
+    succeed(&mut workspace.cargo(&["build", "--workspace", "--bins", "--tests", "--locked"]))?;
     for target in chosen {
         println!("=== real {}", target.name);
         succeed(workspace.command("bash").arg(target.install))?;

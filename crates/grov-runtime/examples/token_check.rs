@@ -8,7 +8,7 @@ use std::error::Error;
 use time::OffsetDateTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let checks: usize = std::env::args().nth(1).unwrap_or_default().parse()?;
+    let checks: usize = std::env::args().nth(1).map_or(Ok(1_000), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
     let home = Home::locate(Some(folder.path()), &Environment::default())?;
     let now = OffsetDateTime::now_utc();

@@ -21,7 +21,7 @@ pub(crate) enum AgentCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct LinkArguments {
-    /// The base URL of the service, such as https://agent.example.org
+    /// The base URL of the service
     pub(crate) url: String,
     /// The id of the service's project
     #[arg(long, value_name = "ID")]
