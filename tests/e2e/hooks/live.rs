@@ -95,9 +95,13 @@ fn a_session_of_both_paths_is_one_and_ends() -> Result<()> {
         session["cost_usd"].as_f64().is_some_and(|cost| cost > 0.0),
         "{session}"
     );
-    let steps = grov.steps(run.session()?)?;
-    let outcomes: Vec<&Value> = steps.iter().map(|step| &step["outcome"]).collect();
-    assert_eq!(outcomes, [&Value::Null, &"failed".into()], "{steps:#?}");
+    // An outcome is recorded after the response, within a second.
+    let id = run.session()?;
+    eventually("the outcomes of both steps", || {
+        let steps = grov.steps(id).ok()?;
+        let outcomes: Vec<&Value> = steps.iter().map(|step| &step["outcome"]).collect();
+        (outcomes == [&Value::Null, &"failed".into()]).then_some(())
+    })?;
     // The transcript has the conversation; the proxy adds nothing to it but requests outside of it.
     let all = grov.run_json(&["cost"])?.json;
     let transcripts = grov.run_json(&["cost", "--source", "transcripts"])?.json;
