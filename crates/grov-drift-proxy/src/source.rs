@@ -203,8 +203,8 @@ impl DriftMonitor {
 /// Waits briefly while another thread uses the session: a correction should not wait for another request because of it.
 async fn wait_for_lock(slot: &Slot, point: &InjectionPoint) {
     let left = point.deadline.saturating_duration_since(Instant::now());
-    let until = Instant::now() + left.saturating_sub(RESERVED_TO_COMMIT).min(RULES_TIMEOUT);
-    while slot.try_session().is_none() && Instant::now() < until {
+    let until = tokio::time::Instant::now() + left.saturating_sub(RESERVED_TO_COMMIT).min(RULES_TIMEOUT);
+    while slot.try_session().is_none() && tokio::time::Instant::now() < until {
         tokio::time::sleep(LOCK_INTERVAL).await;
     }
 }
