@@ -3,6 +3,7 @@
 mod bad_input;
 mod certificates;
 mod clients;
+mod mitmproxy;
 mod outer_proxy;
 mod real_client;
 mod tunnels;

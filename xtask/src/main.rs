@@ -31,7 +31,7 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET…]
                  run libFuzzer on the parsers of untrusted bytes, 60 seconds each
   real NAME…|--changed
-                 tests with real programs that are too slow for every run: browser, mcp, metrics
+                 tests with real programs that are too slow for every run: browser, mcp, metrics, mitmproxy
 ";
 
 fn main() -> ExitCode {

@@ -50,6 +50,12 @@ const TARGETS: &[Target] = &[
             "test(promtool_and_prometheus_accept_the_metrics)",
         ],
     },
+    Target {
+        name: "mitmproxy",
+        files: &["crates/grov-mitm/", "crates/grov-ca/", "tests/e2e/mitm/mitmproxy.rs"],
+        install: "scripts/install-mitmproxy",
+        command: &["cargo", "nextest", "run", "--workspace", "-E", "test(/mitm::mitmproxy::/)"],
+    },
 ];
 
 /// Runs the named targets; with `--changed` those whose files differ from the merge base, or from the last commit on the main branch.
