@@ -52,9 +52,20 @@ const TARGETS: &[Target] = &[
     },
     Target {
         name: "mitmproxy",
-        files: &["crates/grov-mitm/", "crates/grov-ca/", "tests/e2e/mitm/mitmproxy.rs"],
+        files: &[
+            "crates/grov-mitm/",
+            "crates/grov-ca/",
+            "tests/e2e/mitm/mitmproxy.rs",
+        ],
         install: "scripts/install-mitmproxy",
-        command: &["cargo", "nextest", "run", "--workspace", "-E", "test(/mitm::mitmproxy::/)"],
+        command: &[
+            "cargo",
+            "nextest",
+            "run",
+            "--workspace",
+            "-E",
+            "test(/mitm::mitmproxy::/)",
+        ],
     },
 ];
 

@@ -51,8 +51,14 @@ impl Mitmproxy {
             command.args(["--set", setting]);
         }
         let process = command.spawn()?;
-        let started = Self { port, folder, process };
-        eventually("mitmproxy listens", || TcpStream::connect(("127.0.0.1", port)).ok())?;
+        let started = Self {
+            port,
+            folder,
+            process,
+        };
+        eventually("mitmproxy listens", || {
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        })?;
         Ok(started)
     }
 
