@@ -67,6 +67,18 @@ const TARGETS: &[Target] = &[
             "test(/mitm::mitmproxy::/)",
         ],
     },
+    Target {
+        name: "n8n",
+        files: &[
+            "docs/n8n/",
+            "scripts/n8n/",
+            "bins/grov-agentd/src/webhook.rs",
+            "crates/grov-agent/src/webhook.rs",
+            "crates/grov-agent-http/src/routes/tools_result.rs",
+        ],
+        install: "scripts/install-n8n",
+        command: &["node", "scripts/n8n/check.mjs"],
+    },
 ];
 
 /// Runs the named targets; with `--changed` those whose files differ from the merge base, or from the last commit on the main branch.
