@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_secs(15 * 60);
 /// How often it is looked whether sessions are active.
 const LOOK: Duration = Duration::from_secs(30);
+/// How long the database may be unreadable before the worker ends; the next hook starts another one.
+const UNREADABLE: Duration = Duration::from_secs(10);
 
 /// Starts a worker unless there is no link or another process keeps the links going. Faults are left to `grov agent status`.
 pub(crate) fn start(context: &Context) {
@@ -80,7 +82,8 @@ pub(crate) fn run(context: &Context) -> Outcome {
         return Ok(ExitStatus::Success);
     };
     block_on(async {
-        let store = assembly::link_store(&context.database());
+        let database = context.database();
+        let store = assembly::link_store(&database);
         let followed = Followed {
             store: Arc::clone(&store),
             home: home.to_owned(),
@@ -88,8 +91,14 @@ pub(crate) fn run(context: &Context) -> Outcome {
         };
         let started = Instant::now();
         let mut looked = Instant::now();
+        let mut readable = Instant::now();
         follow(followed, async |links| {
-            if links.iter().all(|link| link.state == LinkState::Stopped) {
+            let Ok(links) = links else {
+                return readable.elapsed() >= UNREADABLE;
+            };
+            readable = Instant::now();
+            // What is no longer there is nobody's database, although its file is still open.
+            if !database.exists() || links.iter().all(|link| link.state == LinkState::Stopped) {
                 return true;
             }
             if started.elapsed() < IDLE || looked.elapsed() < LOOK {

@@ -35,10 +35,10 @@ pub struct Followed {
 }
 
 /// Keeps all links of a store going, also those that are added later. Ends when `is_over` says so, which is asked every two
-/// seconds, or never. The caller holds the [`SenderLock`](crate::SenderLock).
+/// seconds, also while the store cannot be read, or never. The caller holds the [`SenderLock`](crate::SenderLock).
 ///
 /// Dropping the future loses nothing: what was not acknowledged is sent again.
-pub async fn follow(followed: Followed, mut is_over: impl AsyncFnMut(&[Link]) -> bool) {
+pub async fn follow(followed: Followed, mut is_over: impl AsyncFnMut(Result<&[Link], &StoreError>) -> bool) {
     let mut tasks = JoinSet::new();
     let mut running: HashMap<(String, OffsetDateTime), AbortHandle> = HashMap::new();
     loop {
@@ -46,11 +46,14 @@ pub async fn follow(followed: Followed, mut is_over: impl AsyncFnMut(&[Link]) ->
             Ok(links) => links,
             Err(error) => {
                 tracing::debug!(%error, "the links cannot be read");
+                if is_over(Err(&error)).await {
+                    break;
+                }
                 tokio::time::sleep(LOOK_FOR_LINKS).await;
                 continue;
             }
         };
-        if is_over(&links).await {
+        if is_over(Ok(&links)).await {
             break;
         }
         let is_wanted = |key: &(String, OffsetDateTime)| {
