@@ -1,7 +1,9 @@
 //! What sessions propose to remember, and what a person decides about it.
 
 use crate::hooks::hooked::{Hooked, says, writes};
+use crate::work::Work;
 use anyhow::{Context, Result, ensure};
+use grov_tests::eventually;
 use serde_json::{Value, json};
 
 const RULE: &str = "From now on use date-fns for dates, never moment.";
@@ -190,4 +192,42 @@ fn a_session_start_mentions_proposals_once_a_day() -> Result<()> {
     let second = starts("5f0c5c1e-0000-4000-8000-000000000002")?;
     assert!(!second.contains("grov memory inbox"), "{second}");
     hooked.assert_no_faults()
+}
+
+#[test]
+fn a_session_that_only_the_proxy_sees_proposes_too() -> Result<()> {
+    let script = json!({"scenarios": {
+        "dates": {"steps": [writes("dates.ts"), says(&format!("The dates are formatted. {LEFT}"))]},
+        "answer": {"steps": [says("With date-fns.")]},
+    }});
+    let Some(work) = Work::with(&script)? else {
+        return Ok(());
+    };
+    let prompt = format!("Format the dates in dates.ts. {RULE} [[scenario:dates]]");
+    work.prompt(&prompt, &[])?.result()?;
+    let grov = work.grov();
+    let proposals = eventually("the session to propose something", || {
+        let inbox = grov.run_json(&["memory", "inbox"]).ok()?.json;
+        let proposals = inbox["proposals"].as_array()?.clone();
+        (!proposals.is_empty()).then_some(proposals)
+    })?;
+    let of_kind = |kind: &str| proposals.iter().find(|item| item["type"] == kind);
+    let rule = of_kind("rule").with_context(|| format!("{proposals:#?}"))?;
+    assert_eq!(
+        (&rule["status"], &rule["content"], &rule["evidence"][0]["quote"]),
+        (&json!("proposed"), &json!(RULE), &json!(RULE)),
+        "{rule:#}"
+    );
+    let open = of_kind("open_loop").with_context(|| format!("{proposals:#?}"))?;
+    assert!(
+        LEFT.contains(open["content"].as_str().context("no content")?),
+        "{open:#}"
+    );
+
+    let ask = "Which library formats the dates, date-fns or moment? [[scenario:answer]]";
+    assert!(!work.request_of(ask)?.contains("rule, approved"));
+    let approved = grov.run_json(&["memory", "approve", id(rule)])?;
+    assert_eq!(approved.json["item"]["status"], "accepted", "{:#}", approved.json);
+    work.injects(ask, &["rule, approved", "date-fns for dates, never moment"])?;
+    Ok(())
 }

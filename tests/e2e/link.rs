@@ -1,5 +1,8 @@
 //! Two developers and one agent service: what one approves, the other's agent knows.
 
+mod both_paths;
+mod worker;
+
 use crate::agent::{Scene, text};
 use anyhow::{Context, Result, ensure};
 use grov_domain::{

@@ -2,7 +2,7 @@
 
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
-use grov_tests::{ClientRun, Daemon, Grov, RealClient, ToolUse, tool_uses};
+use grov_tests::{ClientRun, Daemon, Grov, RealClient, ToolUse, eventually, tool_uses};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -47,6 +47,23 @@ impl Work {
 
     pub fn prompt(&self, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
         self.client.prompt(&self.daemon.url(), prompt, arguments)
+    }
+
+    /// The newest request after a prompt.
+    pub fn request_of(&self, prompt: &str) -> Result<String> {
+        self.prompt(prompt, &[])?.result()?;
+        let messages = self.upstream.sim().messages();
+        let newest = messages.last().context("no request")?;
+        Ok(String::from_utf8(newest.body.to_vec())?)
+    }
+
+    /// Whether a prompt's request comes to contain all of these texts. Asked in new sessions again and again, because on a busy
+    /// machine a search may be too late for a request.
+    pub fn injects(&self, prompt: &str, texts: &[&str]) -> Result<()> {
+        eventually("the text to be injected", || {
+            let request = self.request_of(prompt).ok()?;
+            texts.iter().all(|text| request.contains(text)).then_some(())
+        })
     }
 
     pub fn grov(&self) -> Grov {
