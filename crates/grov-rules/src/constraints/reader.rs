@@ -399,6 +399,10 @@ impl Reader<'_, '_> {
                 && words.len() <= MAX_CONTINUATION
                 && at <= clause.to
                 && (starts.is_none()
+                    // "Don't disable or skip tests"
+                    || self.words[clause.from].is_any(&["nor", "or"])
+                        && at == clause.from + 1
+                        && self.words[at].is_any(&["avoid", "skip", "stop"])
                     || self.words[clause.from].is_any(&["ni", "ani", "nem", "ne", "nici", "nor"]))
                 && !self.narrates(clause.from, clause.to)
                 && !self.is_in(at, |table| &table.permissions)

@@ -36,6 +36,23 @@ fn limits_are_found() {
         ),
         ("Fix the header, nothing else.", &["nothing else"]),
         (
+            "Behebe das Leck. Vor dem Commit bitte fragen.",
+            &["Vor dem Commit bitte fragen"],
+        ),
+        (
+            "Get CI green. Do not disable or skip tests.",
+            &["Do not disable or skip tests"],
+        ),
+        (
+            "Migrate from moment to date-fns in src/utils only. Exposed ports unchanged.",
+            &["in src/utils only", "Exposed ports unchanged"],
+        ),
+        (
+            "scrie documentatia in docs/facturi.md. codul ramane neatins",
+            &["codul ramane neatins"],
+        ),
+        ("Stay on tokio 1.36 and fix the build.", &["Stay on tokio 1.36"]),
+        (
             "Fix it, and the test must not be skipped",
             &["the test must not be skipped"],
         ),

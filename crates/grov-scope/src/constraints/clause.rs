@@ -257,6 +257,15 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         });
         at += length;
     }
+    // "Don't disable or skip tests": the second negation is a verb.
+    let mut is_negated = false;
+    for token in &mut found {
+        let skips = token.is(Term::Not) && matches!(token.folded.as_str(), "skip" | "stop" | "avoid");
+        if skips && is_negated {
+            token.term = None;
+        }
+        is_negated = (is_negated || token.is(Term::Not)) && !token.pauses;
+    }
     // "The package internal/parser" is a folder.
     for at in 1..found.len() {
         if found[at - 1].is(Term::Dependency) && !found[at - 1].pauses && found[at].is_place() {

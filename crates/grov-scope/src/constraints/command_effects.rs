@@ -14,14 +14,20 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
     let mut programs = action.programs().iter().filter(|program| !only_looks(program));
     match what {
         ForbiddenCommand::Git(command) => programs.any(|program| program.git().0 == *command),
-        ForbiddenCommand::GitOn(command, branches) => programs.any(|program| {
-            let (name, rest) = program.git();
-            let names_branch = |word: &str| {
-                let target = word.rsplit(':').next().unwrap_or(word);
-                branches.iter().any(|branch| branch == target)
-            };
-            name == *command && rest.iter().any(|word| names_branch(word.as_str()))
-        }),
+        ForbiddenCommand::GitOn(command, branches) => {
+            let mut is_on_branch = false;
+            programs.any(|program| {
+                let (name, rest) = program.git();
+                let names_branch = |word: &str| {
+                    let target = word.rsplit(':').next().unwrap_or(word);
+                    branches.iter().any(|branch| branch == target)
+                };
+                let names_any = rest.iter().any(|word| names_branch(word.as_str()));
+                // `git switch main && git commit`
+                is_on_branch |= matches!(name, "checkout" | "switch") && names_any;
+                name == *command && (names_any || is_on_branch)
+            })
+        }
         ForbiddenCommand::Delete => {
             let counts = |place: &NormalizedPath| !is_temporary(place) && !is_build_output(place);
             has(EffectKind::Delete) && (action.changed.is_empty() || action.changed.iter().any(counts))
@@ -103,6 +109,18 @@ const RUNNERS: &[&str] = &[
 /// Whether a program is a script with one of these names, or runs one.
 fn runs_script(program: &Program, names: &[String]) -> bool {
     let is_named = |path: &str| {
+        // "Don't run the scripts in ops/bin"
+        let whole = path.trim_start_matches("./").to_lowercase();
+        let is_below = |name: &String| {
+            let folder = name.trim_end_matches('/');
+            folder.contains('/')
+                && whole
+                    .strip_prefix(folder)
+                    .is_some_and(|rest| rest.starts_with('/'))
+        };
+        if names.iter().any(is_below) {
+            return true;
+        }
         let file = path.rsplit('/').next().unwrap_or(path).to_lowercase();
         let words = path_words(&file);
         names.iter().any(|name| {
@@ -213,6 +231,7 @@ fn only_looks(program: &Program) -> bool {
     let first = rest.first().map(|word| word.as_str());
     let keeps = command == "stash" && matches!(first, Some("list" | "show" | "pop" | "apply"));
     keeps
+        || program.words().any(|word| word.starts_with("--dry-run="))
         || program.has_word(&[
             "--dry-run",
             "--dryrun",
@@ -371,6 +390,9 @@ pub(crate) fn formats(program: &Program) -> bool {
     let name = program.name();
     let runs = |names: &[&str]| program.operands().any(|word| names.contains(&word));
     let rewrites = program.has_word(&["-w", "--write", "-i", "--fix", "--in-place"]);
+    if runs_format_task(program) {
+        return true;
+    }
     FORMATTERS.contains(&name)
         && (rewrites || matches!(name, "black" | "fprettify" | "isort" | "rustfmt" | "swiftformat"))
         || matches!(
@@ -396,6 +418,24 @@ pub(crate) fn formats(program: &Program) -> bool {
         || matches!(name, "npx" | "pnpm" | "yarn" | "bunx")
             && (runs(FORMATTERS) || runs(&["eslint", "stylelint", "biome", "oxlint"]))
             && rewrites
+}
+
+/// Programs that run a task by its name.
+#[rustfmt::skip]
+const TASK_RUNNERS: &[&str] = &[
+    "bun", "composer", "gradle", "gradlew", "invoke", "just", "make", "mvn", "mvnw", "nox", "npm", "pnpm", "rake", "sbt", "task", "tox", "yarn",
+];
+
+/// Whether a task of a task runner formats, as its name tells: `ktlintFormat`, `format:all`.
+fn runs_format_task(program: &Program) -> bool {
+    let task = program.operands().find(|word| *word != "run");
+    TASK_RUNNERS.contains(&program.name())
+        && task.is_some_and(|task| {
+            let words = path_words(task);
+            let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+            has(&["fmt", "format", "reformat", "prettier", "prettify", "autofix"])
+                && !has(&["check", "test", "lint", "verify"])
+        })
 }
 
 /// Programs that talk to a database.

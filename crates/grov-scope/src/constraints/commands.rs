@@ -19,9 +19,21 @@ impl CommandConstraint {
     /// Whether a sentence requests the forbidden command. `is_younger` says that it was typed after the constraint.
     pub(super) fn is_lifted_by(&self, sentence: &Sentence, is_younger: bool) -> bool {
         let subjects = requested_by(&self.what);
-        sentence.requests(&subjects)
-            || sentence.opens_with(&subjects)
-            || is_younger && sentence.permits(&subjects)
+        // "Remove the handlers, but don't delete any files"
+        let is_told = match &self.what {
+            ForbiddenCommand::Delete => is_younger || sentence.has_any(FILES),
+            ForbiddenCommand::Program(line) if line.len() > 1 => {
+                line.first().is_none_or(|name| sentence.has_any(&[name.as_str()]))
+            }
+            _ => true,
+        };
+        is_told && self.is_requested_by(sentence, is_younger, &subjects)
+    }
+
+    fn is_requested_by(&self, sentence: &Sentence, is_younger: bool, subjects: &[&str]) -> bool {
+        sentence.requests(subjects)
+            || sentence.opens_with(subjects)
+            || is_younger && sentence.permits(subjects)
     }
 
     /// Whether an action runs the forbidden command.
@@ -29,6 +41,12 @@ impl CommandConstraint {
         command_effects::is_run(&self.what, action)
     }
 }
+
+/// Words for files.
+#[rustfmt::skip]
+const FILES: &[&str] = &[
+    "archivo", "archivos", "arquivo", "arquivos", "bestand", "bestanden", "datei", "dateien", "dossier", "fichier", "fichiers", "file", "files", "fisier", "fisierele", "fisierul", "folder", "ordner", "plik", "pliki",
+];
 
 /// The words that request a command.
 fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {

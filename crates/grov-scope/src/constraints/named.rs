@@ -94,6 +94,13 @@ pub(super) struct Named {
     numbers: Vec<String>,
     /// Everything else than what was requested.
     rest: bool,
+    /// The paths that the prompt names besides, and the words of what it asks for: "the other validators" are all but these.
+    spared: Vec<String>,
+    requested: Vec<String>,
+    /// It forbids to rename, and nothing else.
+    renames: bool,
+    /// The prompt is not in English.
+    is_foreign: bool,
 }
 
 /// A constraint on named things.
@@ -146,13 +153,17 @@ impl Named {
                     || self.states && self.is_lost(change)
             }
             Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
-                self.changes_aspect(change) || self.moves(action)
+                self.changes_aspect(change) || self.moves(action) || self.renames_stored(change)
+            }
+            Rule::Stay if !self.aspects.is_empty() && self.literals.is_empty() => {
+                self.changes_aspect(change) || self.is_lost(change)
             }
             Rule::Add | Rule::Any => self.is_added(change) || self.is_run(action, change),
             Rule::Keep => {
                 self.is_added(change)
                     || self.changes_setting(change)
                     || self.is_lost(change)
+                    || self.alters_line(change)
                     || self.is_run(action, change)
             }
             Rule::Except => self.changes_setting(change),
@@ -183,7 +194,35 @@ impl Named {
     /// Whether a file is moved where names must not change.
     fn moves(&self, action: &AnalyzedAction<'_>) -> bool {
         let moves = |program: &Program| program.name() == "mv" || program.git().0 == "mv";
-        self.aspects.contains(&Aspect::Names) && self.words.is_empty() && action.programs().iter().any(moves)
+        self.aspects.contains(&Aspect::Names)
+            && self.words.is_empty()
+            && self.places.is_empty()
+            && action.programs().iter().any(moves)
+    }
+
+    /// Whether a statement or a migration renames stored data.
+    fn renames_stored(&self, change: &Change<'_>) -> bool {
+        const RENAMING: &[&str] = &[
+            "rename to",
+            "rename column",
+            "rename table",
+            "rename_table",
+            "rename_column",
+            "renamefield",
+            "renamemodel",
+            "renameindex",
+            "renamecolumn",
+            "sp_rename",
+        ];
+        let renames = |text: &str| {
+            let lower = text.to_lowercase();
+            RENAMING.iter().any(|mark| lower.contains(mark))
+        };
+        self.renames
+            && change
+                .sides()
+                .iter()
+                .any(|side| renames(&side.after) && !side.before.as_deref().is_some_and(renames))
     }
 
     /// Whether a Git command changes a branch, or a command reaches a host, that the clause names.
@@ -221,7 +260,15 @@ impl Named {
 
     /// Whether an edit adds a word that was not there before.
     fn is_added(&self, change: &Change<'_>) -> bool {
-        change.new_words().iter().any(|words| has_any(words, &self.words))
+        let adds = self.bans || self.rule == Rule::Add;
+        // What has a kind is found by that, and not by what else its name means.
+        let translates = adds && self.kinds.is_empty();
+        let is_named = |words: &Vec<String>| {
+            has_any(words, &self.words) || translates && has_any(words, &self.translated)
+        };
+        change.new_words().iter().any(is_named)
+            // "No lodash": a new file has none, either.
+            || adds && change.written_words().iter().any(is_named)
     }
 
     /// Whether an edit gives another value to a setting that the clause names.
@@ -275,6 +322,25 @@ impl Named {
         change.removed.iter().any(|line| known(line) >= 2)
             && !change.added.iter().any(|line| known(line) >= 2)
             || is_word_lost()
+    }
+
+    /// Whether a line that names what must not change is another one.
+    fn alters_line(&self, change: &Change<'_>) -> bool {
+        // What is named as files is kept by its place.
+        let is_of_files = |area: &Area| !matches!(area, Area::Words(_));
+        let names_files = || {
+            self.words
+                .iter()
+                .any(|word| word.ends_with("file") || word.ends_with("files"))
+        };
+        let is_of_kind = !self.kinds.is_empty();
+        if is_of_kind || self.areas.iter().any(is_of_files) || !self.places.is_empty() || names_files() {
+            return false;
+        }
+        change
+            .removed
+            .iter()
+            .any(|line| self.has(&words_of(line)) && change.added.iter().any(|other| is_like(line, other)))
     }
 
     /// Whether a number in a changed line is gone, and another one is there instead.
@@ -404,7 +470,21 @@ impl Named {
         let is_old = |place: &NormalizedPath| {
             !self.is_existing || !change.is_whole && !Place::Source.covers(place) && !FileKind::Test.is(place)
         };
+        let is_spared = |place: &NormalizedPath| {
+            let path = place.as_str();
+            self.rest
+                && (self
+                    .spared
+                    .iter()
+                    .any(|spared| path.ends_with(&spared.to_lowercase()))
+                    || areas::component_words(place.display().rsplit('/').next().unwrap_or_default())
+                        .iter()
+                        .any(|word| self.requested.contains(word)))
+        };
         let holds = |place: &NormalizedPath| {
+            if is_spared(place) {
+                return false;
+            }
             let touches = |area: &Area| match area {
                 Area::Code => area.holds(place) && change.changes_code(place.extension()),
                 _ => area.holds(place) && is_old(place),

@@ -159,7 +159,9 @@ impl Reader<'_, '_> {
         });
         let ends = !at_end || following > clause.to || number;
         let denied = at > start && self.words[at - 1].is_any(&["not", "nu"]);
-        let is_article = at > start + 1 && self.words[start].is_any(ARTICLES);
+        // "Il README lascialo stare"
+        let is_object = self.words[at].folded.starts_with("lascial");
+        let is_article = at > start + 1 && (is_object || self.words[start].is_any(ARTICLES));
         let is_pronoun =
             SUBJECTS.contains(&self.words[start].folded) && !is_article && !self.words[at].is_any(OBLIGING);
         let subject = at > start && !denied && !is_pronoun && !self.is_order(start);
@@ -178,6 +180,10 @@ impl Reader<'_, '_> {
             });
         match before {
             Some(clause) => Some(self.after_leads(clause)),
+            // "Vor dem Commit bitte fragen"
+            None if !first && matches!(self.cue(start), Some((_, Cue::Before))) => {
+                (following > clause.to).then_some(start)
+            }
             None => (first
                 && (length > 1 || clause.to <= at + 2 || self.words[at].folded.len() > 7)
                 && !self.narrates(following, clause.to))
@@ -329,6 +335,12 @@ impl Reader<'_, '_> {
             following = tail;
         }
         if following > clause.to {
+            // "Migrate the dates in src/utils only"
+            let names_path = at > start && is_path(self.words[at - 1].raw);
+            if names_path && at > start + 1 && PLACES.contains(&self.words[at - 2].folded) && self.is_asked()
+            {
+                return Some(at - 2);
+            }
             let short = clause.to - clause.from < MAX_SHORT_CLAUSE;
             return (at > start && short && !self.narrates(start, clause.to)).then_some(start);
         }

@@ -242,7 +242,7 @@ pub(super) fn programs(rule: &[Token]) -> Vec<ForbiddenCommand> {
             pair[0].opens
                 || pair[1].term.is_none()
                 || pair[1].is_any(COMMANDS)
-                || pair[1].is_any(&[Term::Upgrade, Term::Add, Term::Remove, Term::Tests])
+                || pair[1].is_any(&[Term::Upgrade, Term::Add, Term::Remove, Term::Tests, Term::Change])
         })
         .map(|(at, pair)| {
             // Code in backticks is the whole command.

@@ -1226,3 +1226,46 @@ fn negations_of_nouns_and_impersonal_sentences_are_read() {
         ),
     ]);
 }
+
+#[test]
+fn commands_are_read_as_they_are_written_and_where_they_run() {
+    check(&[
+        (
+            "never commit directly to main",
+            &["git checkout main && git commit -am x"],
+            &["git checkout -b fix && git commit -am x"],
+        ),
+        (
+            "don't run the scripts in ops/bin",
+            &["./ops/bin/close.sh --date 2024"],
+            &["./tools/close.sh"],
+        ),
+        (
+            "no reformatting",
+            &["./gradlew ktlintFormat", "npm run format:all"],
+            &["./gradlew check", "npm run format:check"],
+        ),
+        ("do not run cargo update", &["cargo update"], &["cargo check"]),
+        (
+            "don't apply it in the cluster",
+            &[],
+            &["kubectl apply --dry-run=client -f a.yaml"],
+        ),
+    ]);
+}
+
+#[test]
+fn only_a_part_of_a_file_or_a_component_confines_to_its_files() {
+    check(&[
+        (
+            "only `fn next_line` in src/lexer.rs",
+            &["edit src/parser.rs"],
+            &["edit src/lexer.rs"],
+        ),
+        (
+            "only change the Navbar component",
+            &["edit src/components/Footer.tsx"],
+            &["edit src/components/Navbar.tsx", "edit src/components/navbar.css"],
+        ),
+    ]);
+}

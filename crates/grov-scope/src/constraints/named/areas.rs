@@ -1,7 +1,8 @@
 //! Parts of a project that a constraint names in words: a folder, a file or a group of files whose path has these words.
 
 use super::concepts;
-use super::stem::is_same_word;
+use super::kinds::{self, Kind};
+use super::stem::{cognate, is_same_word};
 use crate::constraints::clause::Token;
 use crate::constraints::limit::{Place, kind_of};
 use crate::constraints::place::{language_code, path_words};
@@ -26,10 +27,18 @@ pub(super) enum Area {
 /// Nouns for a part of a project, which tell nothing about which part. Their English names are those of folders.
 #[rustfmt::skip]
 const CONTAINERS: &[&str] = &[
-    "area", "bereich", "bestanden", "class", "classe", "clasa", "code", "codigo", "command", "commands", "component", "components", "componente", "componenti", "composant", "composants", "controller", "controllers",
-    "dateien", "dossier", "fichier", "fichiers", "fisier", "fisierul", "fisiere", "folder", "formular", "job", "jobs", "katalog", "katalogu", "klasse", "klasy", "layer", "middleware", "modul", "module", "modules", "modulo", "modulul", "moduly",
-    "package", "packages", "pachet", "pachetul", "paket", "page", "pages", "pagina", "paginas", "pagine", "paginile", "paginii", "part", "plik", "pliki", "plikow", "screen", "script", "scripts", "section", "seite", "seiten", "service", "services", "servicio", "servizio",
-    "stuff", "system", "template", "templates", "teil", "view", "views", "widget", "widgets", "workspace", "workspaces", "controleur",
+    "actual", "ansichten", "app", "apps", "aquelas", "aqueles", "aquellas", "aquellos", "area", "around", "bagian", "bereich", "bestanden", "bibliothek", "bildschirm", "bits", "block", "camada",
+    "capa", "cei", "cele", "celle", "celles", "celui", "ceux", "clasa", "clases", "class", "classe", "classes", "code", "codigo", "codul", "command", "commands", "component", "componente",
+    "componenti", "components", "composant", "composants", "controleur", "controller", "controllers", "couche", "dateien", "degene", "dialog", "dialogs", "domain", "dossier", "ebene", "ecran",
+    "ecrans", "ekran", "ekranu", "endpoint", "endpoints", "entidad", "entidade", "entidades", "entita", "entitat", "entitaten", "entite", "entites", "entities", "entity", "feature", "features",
+    "fichier", "fichiers", "fisier", "fisiere", "fisierul", "flow", "flows", "folder", "formular", "funktion", "handler", "handlers", "helper", "helpers", "job", "jobs", "katalog", "katalogu",
+    "klasa", "klasse", "klassen", "klasy", "kod", "kode", "kodu", "laag", "layer", "library", "logic", "logica", "logik", "logique", "manager", "middleware", "model", "modele", "modeles", "modell",
+    "modelle", "modelli", "modello", "modelo", "modelos", "models", "modelul", "modul", "module", "modules", "modulo", "modulul", "moduly", "ones", "pachet", "pachetul", "package", "packages",
+    "page", "pages", "pagina", "paginas", "pagine", "paginii", "paginile", "paket", "pantalla", "pantallas", "part", "parte", "partea", "partie", "pieces", "plik", "pliki", "plikow", "quei",
+    "quelle", "quelli", "related", "rund", "scherm", "schermata", "schermen", "screen", "screens", "script", "scripts", "secao", "seccion", "secciones", "secoes", "sectie", "secties", "section",
+    "sectiune", "sectiunea", "seite", "seiten", "sekcja", "sekcje", "sekcji", "service", "services", "servicio", "servizio", "sezione", "specific", "stuff", "subsystem", "system", "tabelle",
+    "tabellen", "tamtych", "teil", "teile", "tela", "telas", "template", "templates", "those", "tool", "tools", "tych", "umgebung", "view", "views", "vistas", "viste", "vues", "warstwa", "whole",
+    "widget", "widgets", "widok", "widoki", "widoku", "workspace", "workspaces", "zona", "zone",
 ];
 
 /// Words at the end of the name of a file that tell what it is, and not what it is about.
@@ -41,10 +50,17 @@ const SUFFIXES: &[&str] = &[
 
 /// The parts of a project that the object of a clause names. `requested` are the words of what the prompt asks for;
 /// `has_verb` tells that a verb precedes the object, so that further ones are nouns.
-pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) -> Vec<Area> {
+/// `is_foreign` tells that the prompt is not in English.
+pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool, is_foreign: bool) -> Vec<Area> {
     let mut found = Vec::new();
     let mut group: Vec<&Token> = Vec::new();
+    let mut before: Option<&Token> = None;
     for token in object {
+        // "X stays strict": the words after the cue come first, and name another thing.
+        if before.is_some_and(|before| std::ptr::from_ref(*token) < std::ptr::from_ref(before)) {
+            found.extend(named(&std::mem::take(&mut group), requested, is_foreign));
+        }
+        before = Some(token);
         // "Don't touch the import": the second verb is a noun.
         let is_noun = token.is_action() && has_verb;
         has_verb |= token.is_action();
@@ -72,10 +88,10 @@ pub(super) fn of(object: &[&Token], requested: &[String], mut has_verb: bool) ->
             }
         }
         if !is_word && !token.is_any(&[Term::Filler, Term::File]) || token.pauses {
-            found.extend(named(&std::mem::take(&mut group), requested));
+            found.extend(named(&std::mem::take(&mut group), requested, is_foreign));
         }
     }
-    found.extend(named(&group, requested));
+    found.extend(named(&group, requested, is_foreign));
     if object.iter().any(|token| token.folded.starts_with("toolchain")) {
         found.extend(TOOLCHAINS.iter().map(|path| Area::Path((*path).to_owned())));
     }
@@ -102,6 +118,23 @@ const TOOLCHAINS: &[&str] = &[
     "rust-toolchain.toml", "rust-toolchain", ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".tool-versions", ".go-version", ".java-version", "global.json", ".sdkmanrc", "gradle/wrapper/gradle-wrapper.properties",
 ];
 
+/// The parts of a project that the things in a text without spaces name: "支付模块" is `payment/`.
+pub(super) fn in_unspaced(text: &str, requested: &[String]) -> Vec<Area> {
+    let is_requested = |concept: &&concepts::Concept| {
+        concept
+            .words
+            .iter()
+            .any(|word| requested.iter().any(|known| known == word))
+    };
+    concepts::named_in(text)
+        .filter(|concept| !is_requested(concept))
+        .map(|concept| {
+            let names = concept.words.iter().map(|word| (*word).to_owned());
+            Area::Words(vec![names.collect()])
+        })
+        .collect()
+}
+
 /// The kinds of files that a word means. A database is described by its schema and changed by migrations.
 fn kinds_of(term: Term) -> Vec<Place> {
     match term {
@@ -115,11 +148,12 @@ fn kinds_of(term: Term) -> Vec<Place> {
 }
 
 /// The area with the words of a group, without nouns that tell nothing.
-fn named(group: &[&Token], requested: &[String]) -> Option<Area> {
+fn named(group: &[&Token], requested: &[String], is_foreign: bool) -> Option<Area> {
     const MOST: usize = 3;
     let telling: Vec<&str> = group
         .iter()
-        .map(|token| token.folded.as_str())
+        // "The login-page"
+        .flat_map(|token| token.folded.split('-'))
         .filter(|word| !CONTAINERS.contains(word))
         .collect();
     let is_word = |word: &&str| {
@@ -145,12 +179,33 @@ fn named(group: &[&Token], requested: &[String]) -> Option<Area> {
                 .filter(|name| !requested.iter().any(|known| known == *name));
             names.extend(others.map(|name| (*name).to_owned()));
         }
+        names.extend(
+            cognate(word)
+                .filter(|_| is_foreign)
+                .map(|stem| format!("{stem}*")),
+        );
         names
     };
     Some(Area::Words(telling.iter().map(names).collect()))
 }
 
 impl Area {
+    /// Whether it is named by several words.
+    pub(super) fn is_narrow(&self) -> bool {
+        matches!(self, Self::Words(words) if words.len() > 1)
+    }
+
+    /// Whether its only name is that of a kind of thing in code, other than a heading: "the exit codes".
+    pub(super) fn is_of_kind(&self) -> bool {
+        match self {
+            Self::Words(words) => words.iter().all(|names| {
+                let names: Vec<&str> = names.iter().take(1).map(String::as_str).collect();
+                let kinds = kinds::named_by(&names);
+                !kinds.is_empty() && kinds.iter().all(|kind| *kind != Kind::Heading)
+            }),
+            _ => true,
+        }
+    }
     /// Whether a file or folder belongs to it.
     pub(super) fn holds(&self, place: &NormalizedPath) -> bool {
         match self {
@@ -188,7 +243,7 @@ impl Area {
 }
 
 /// The words of a folder or of a file without its ending, folded.
-fn component_words(component: &str) -> Vec<String> {
+pub(super) fn component_words(component: &str) -> Vec<String> {
     let stem = component.split_once('.').map_or(component, |(stem, _)| stem);
     let stem = if stem.is_empty() { component } else { stem };
     path_words(stem)

@@ -289,7 +289,10 @@ fn format_of(line: &str) -> Option<String> {
 
 /// The thing to which a line gives a version, and the version.
 fn version_of(line: &str) -> Option<String> {
-    let digits = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.');
+    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    // "node-version: 18", "FROM node:18"
+    let is_pinned = line.contains("version") || line.contains("FROM ") || line.contains("image:");
+    let digits = |word: &&str| is_number(word) && (word.contains('.') || is_pinned);
     let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '.');
     words.find(digits).map(|_| line.trim().to_owned())
 }

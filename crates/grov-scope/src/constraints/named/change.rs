@@ -18,6 +18,9 @@ const MAX_LINES: usize = 600;
 /// Extensions of files for people.
 const PROSE: &[&str] = &["md", "mdx", "txt", "rst", "adoc"];
 
+/// Extensions of style sheets: their selectors name what they do not make.
+const STYLES: &[&str] = &["css", "scss", "sass", "less", "styl"];
+
 /// The most bytes of a command that are read.
 const MAX_COMMAND: usize = 4 * 1024;
 
@@ -61,6 +64,7 @@ struct Words {
     added: OnceCell<Vec<Vec<String>>>,
     new: OnceCell<Vec<Vec<String>>>,
     run: OnceCell<Vec<Vec<String>>>,
+    written: OnceCell<Vec<Vec<String>>>,
 }
 
 impl<'a> Change<'a> {
@@ -177,6 +181,22 @@ impl<'a> Change<'a> {
         })
     }
 
+    /// The words of each line of code of a new file, or of an insertion.
+    pub(super) fn written_words(&self) -> &[Vec<String>] {
+        self.words.written.get_or_init(|| {
+            let extension = self.places.first().map_or("", |place| place.extension());
+            let is_code = !PROSE.contains(&extension) && !STYLES.contains(&extension);
+            if !self.is_edit || self.before.is_some() || !is_code {
+                return Vec::new();
+            }
+            let lines = self.after.lines().take(MAX_LINES);
+            lines
+                .filter(|line| !is_comment(line, extension))
+                .map(words_of)
+                .collect()
+        })
+    }
+
     /// The words of each command of the action that does something, besides tests.
     pub(super) fn run_words(&self, action: &AnalyzedAction<'_>) -> &[Vec<String>] {
         let tests = |program: &Program| program.operands().any(|word| word == "test");
@@ -224,7 +244,17 @@ fn name_words(program: &Program) -> Vec<String> {
         .take_while(|word| !word.starts_with('-'))
         .take(2)
         .collect();
-    words_of(&format!("{} {}", program.name(), operands.join(" ")))
+    // "Don't auto-fix": long options tell what is done, too.
+    let options = program.words().filter_map(|word| word.strip_prefix("--"));
+    // `--no-cache` uses no cache.
+    let is_meant = |word: &&str| !word.contains('=') && !word.starts_with("no-");
+    let options: Vec<&str> = options.filter(is_meant).take(8).collect();
+    words_of(&format!(
+        "{} {} {}",
+        program.name(),
+        operands.join(" "),
+        options.join(" ")
+    ))
 }
 
 /// The words of a command: its program, and its arguments and input without what it leaves out (`--exclude docs`).

@@ -96,6 +96,15 @@ fn marks_of(kind: Kind) -> &'static [&'static str] {
         Kind::Root => &["USER root", "USER 0", "runAsUser: 0", "runAsNonRoot: false", "sudo"],
         Kind::Eval => &["eval", "exec(", "new Function", "instance_eval", "compile("],
         Kind::Drop => &["DROP TABLE", "DROP COLUMN", "DROP INDEX", "DROP CONSTRAINT", "drop table", "drop column", "DELETE FROM", "delete from", "TRUNCATE", "drop_table", "remove_column", "dropColumn", "dropTable", "RemoveField", "DeleteModel"],
+        Kind::Reflection => &[
+            "getDeclaredMethod", "getDeclaredField", "getDeclaredConstructor", "getMethod(", "setAccessible", "Class.forName", "java.lang.reflect", "reflect.", "System.Reflection", "GetType().", "getattr(", "setattr(", "instance_variable_get",
+            "ReflectionClass", "Reflect.", "kotlin.reflect",
+        ],
+        Kind::Cast => &["static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "as unknown", "as any", "as!", "(int)", "(long)", "(float)", "(double)", "(char)", "(void *)", "(void*)", "typing.cast", "cast("],
+        Kind::Forced => &["!.", "!)", "![", "try!", "as!", "!!"],
+        Kind::Panic => &["panic!", "panic(", "unwrap()", "expect(", "unreachable!", "todo!", "unimplemented!"],
+        Kind::Inheritance => &["extends", "super(", "super."],
+        Kind::Allocation => &["malloc", "calloc", "realloc", "strdup", "make_unique", "make_shared", "Box::new", "Vec::new", "vec!", "String::from", "pvPortMalloc", "kmalloc"],
         _ => &[],
     }
 }
@@ -292,6 +301,19 @@ fn texts_of_call(line: &str, calls: &[&str]) -> Vec<String> {
 /// The log level that a line sets.
 fn level(line: &str) -> Option<String> {
     let lower = line.to_lowercase();
+    const LEVELS: &[&str] = &[
+        "trace", "debug", "info", "warn", "warning", "error", "critical", "fatal",
+    ];
+    // `log.debug(`, `logger.warn(`, `console.error(`
+    let calls = ["log", "logger", "logging", "console", "slog"];
+    let called = calls.iter().find_map(|call| {
+        let at = lower.find(&format!("{call}."))?;
+        let name = lower[at + call.len() + 1..].split('(').next()?;
+        LEVELS.contains(&name).then(|| name.to_owned())
+    });
+    if called.is_some() {
+        return called;
+    }
     let sets = lower.contains("level") || lower.contains("loglevel") || lower.contains("verbosity");
     let level = ["trace", "debug", "info", "warn", "error", "critical", "fatal"]
         .iter()

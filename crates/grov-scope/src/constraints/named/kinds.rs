@@ -72,6 +72,17 @@ pub(super) enum Kind {
     Stylesheet,
     /// Personal data and passwords in logs.
     Secret,
+    /// A look-up of names while the program runs.
+    Reflection,
+    /// A conversion that the author enforces.
+    Cast,
+    /// An access that fails if there is no value.
+    Forced,
+    /// An end of the program in a fault.
+    Panic,
+    Inheritance,
+    /// Memory that is requested while the program runs.
+    Allocation,
 }
 
 /// The kinds by their names in `kinds.txt`.
@@ -84,6 +95,7 @@ const NAMES: &[(&str, Kind)] = &[
     ("catchall", Kind::CatchAll), ("color", Kind::Color), ("environment", Kind::Environment), ("http", Kind::Http), ("loop", Kind::Loop), ("ternary", Kind::Ternary),
     ("nightly", Kind::Nightly), ("mock", Kind::Mock), ("test", Kind::Test), ("declaration", Kind::Declaration), ("key", Kind::Key), ("column", Kind::Column),
     ("index", Kind::Index), ("import", Kind::Import), ("todo", Kind::Todo), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded), ("fixture", Kind::Fixture), ("root", Kind::Root), ("eval", Kind::Eval), ("drop", Kind::Drop), ("route", Kind::Route), ("stylesheet", Kind::Stylesheet), ("secret", Kind::Secret),
+    ("reflection", Kind::Reflection), ("cast", Kind::Cast), ("forced", Kind::Forced), ("panic", Kind::Panic), ("inheritance", Kind::Inheritance), ("allocation", Kind::Allocation),
 ];
 
 /// What must not happen to a kind.

@@ -1,11 +1,11 @@
 //! Reads which things a constraint names, and what must not happen to them.
 
-use super::areas;
+use super::areas::{self, Area};
 use super::aspects::{self, Aspect};
 use super::branches;
 use super::change::words_of;
 use super::kinds::Kind;
-use super::stem::{is_same_word, is_unspaced_text};
+use super::stem::{cognate, is_cognate, is_same_word, is_unspaced_text};
 use super::{Named, Rule};
 use super::{amounts, concepts, kinds, platforms};
 use crate::constraints::clause::{Token, clauses};
@@ -13,6 +13,7 @@ use crate::constraints::limit::PROGRAMS;
 use crate::constraints::request::Sentence;
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::KEYWORDS;
+use crate::phrases::Languages;
 use crate::words::fold;
 use grov_domain::both_ends;
 
@@ -70,7 +71,11 @@ const PROPERTIES: &[Term] = &[
 pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) -> Vec<Named> {
     // What is requested is no limit.
     let others = both_ends(prompt, END, "\n").replace(text, " ");
-    let requested = &words_of(&fold(&others));
+    let requested = &Requested {
+        words: words_of(&fold(&others)),
+        paths: crate::names::paths(&others),
+        is_foreign: !Languages::of(&crate::words::words(prompt)).contains(Languages::ENGLISH),
+    };
     let clauses = &clauses(words);
     let mut found = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
@@ -101,6 +106,7 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
                 continue;
             }
         };
+        let object = without_verb(clause, object);
         let mut named = Named::of(rule, clause, &object, requested);
         // "En and de are the customer's, nothing changes there"
         let is_pronoun = object.iter().any(|token| token.is(Term::That));
@@ -109,13 +115,13 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
             && is_pronoun
             && !clause.iter().any(|token| token.is_any(&[Term::Run, Term::Apply]))
         {
-            let languages = crate::phrases::Languages::of(&crate::words::words(prompt));
+            let languages = Languages::of(&crate::words::words(prompt));
             let antecedent = crate::constraints::clause::tokens(subject_before(prompt, text), languages);
             let antecedent: Vec<&Token> = antecedent
                 .iter()
                 .take_while(|token| !AUXILIARY.contains(&token.folded.as_str()))
                 .collect();
-            named = Named::of(rule, clause, &antecedent, &[]);
+            named = Named::of(rule, clause, &antecedent, &Requested::default());
             named.areas.clear();
         }
         if named.is_empty() && rule_of(before).is_none() {
@@ -123,13 +129,62 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
             named = Named::of(rule, clause, &before, requested);
         }
         if is_unspaced_text(text) {
-            named.add_unspaced(text, requested);
+            named.add_unspaced(text, clause, requested);
         }
         if !named.is_empty() {
             found.push(named);
         }
     }
     found
+}
+
+/// What the rest of a prompt asks for.
+#[derive(Debug, Default)]
+struct Requested {
+    /// Its words, folded.
+    words: Vec<String>,
+    /// The paths that it names.
+    paths: Vec<String>,
+    /// It is not in English.
+    is_foreign: bool,
+}
+
+/// Negations that a verb follows.
+#[rustfmt::skip]
+const BEFORE_A_VERB: &[&str] = &[
+    "do not", "don't", "dont", "must not", "mustn't", "nao", "ne", "never", "non", "nu", "should not", "shouldn't", "you may not",
+];
+
+/// Verbs for what all code does.
+const EVERYWHERE: &[&str] = &["log", "print", "show", "render", "return"];
+
+/// "Don't …": what follows is a verb, also an unknown one.
+fn negates_verb_next(token: &Token) -> bool {
+    token.is(Term::Not) && BEFORE_A_VERB.contains(&token.phrase.as_str())
+}
+
+/// The object without its verb, if that is an unknown word and others follow: "don't log card numbers" is about the numbers.
+fn without_verb<'t>(clause: &[Token], mut object: Vec<&'t Token>) -> Vec<&'t Token> {
+    if !clause.iter().any(negates_verb_next) || clause.iter().any(Token::is_action) {
+        return object;
+    }
+    let is_name = |token: &Token| token.term.is_none() && !token.is_place() && !token.is_quoted;
+    let verb = object.iter().position(|token| !token.is(Term::Filler));
+    // "Don't flash the board" is about flashing.
+    let means = |token: &Token| {
+        !EVERYWHERE.contains(&token.folded.as_str()) && concepts::named_by(&token.folded).next().is_some()
+    };
+    let names_more = |at: usize| {
+        object[at + 1..]
+            .iter()
+            .any(|token| is_name(token) && token.folded.len() > 3)
+    };
+    if let Some(at) = verb
+        .filter(|at| is_name(object[*at]) && !means(object[*at]) && !object[*at].pauses && names_more(*at))
+    {
+        object.remove(at);
+    }
+    object
 }
 
 /// Verbs after a subject.
@@ -185,6 +240,11 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
         if adds && !changes && BANNING.iter().any(|stem| clause[cue].phrase.contains(stem)) {
             return Some((Rule::Add, object_of(clause, cue)));
         }
+        // "Mocks are forbidden", and not "src/legacy is forbidden"
+        let is_banned = BANNING.iter().any(|stem| clause[cue].phrase.contains(stem));
+        if is_banned && !changes && clause.iter().any(|token| token.is_any(BANNED)) {
+            return Some((Rule::Add, object_of(clause, cue)));
+        }
         return keeps(cue);
     }
     let changes = at(CHANGING).is_some();
@@ -237,6 +297,18 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
         _ => excepts.map(|cue| (Rule::Except, object_of(clause, cue))),
     }
 }
+
+/// Meanings of things that are forbidden to be made, and not to be changed.
+const BANNED: &[Term] = &[
+    Term::Mock,
+    Term::Comment,
+    Term::Emoji,
+    Term::DebugOutput,
+    Term::OwnStyle,
+    Term::Snapshot,
+    Term::Dependency,
+    Term::Network,
+];
 
 /// Beginnings of words that forbid a thing, and no change.
 const BANNING: &[&str] = &[
@@ -299,6 +371,15 @@ fn noun(token: &Token) -> bool {
     ])
 }
 
+/// Whether a word names a generation of an interface: `v1`.
+fn is_generation(raw: &str) -> bool {
+    let digits = raw.strip_prefix('v').unwrap_or_default();
+    !digits.is_empty() && digits.len() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Meanings of things that a ban names, and that are recognized by their words.
+const BANNED_NOUNS: &[Term] = &[Term::Snapshot, Term::Container, Term::Asset, Term::Badge];
+
 fn is_number(raw: &str) -> bool {
     let raw = raw.trim_start_matches('v');
     raw.starts_with(|letter: char| letter.is_ascii_digit())
@@ -306,18 +387,32 @@ fn is_number(raw: &str) -> bool {
 }
 
 impl Named {
-    fn of(rule: Rule, clause: &[Token], object: &[&Token], requested: &[String]) -> Self {
+    fn of(rule: Rule, clause: &[Token], object: &[&Token], request: &Requested) -> Self {
+        let requested = request.words.as_slice();
         let mut named = Self {
             rule,
+            is_foreign: request.is_foreign,
             ..Self::default()
         };
+        let has_action = clause.iter().any(Token::is_action);
+        let negates_verb = ["not", "don't", "do", "never", "nicht", "ne", "niet", "nie"];
+        let bans = |token: &&Token| token.is(Term::Not) && !negates_verb.contains(&token.folded.as_str());
+        // "Skip the ones without an address"
+        let leaves_out = clause.iter().any(|token| token.folded == "skip");
+        named.bans = matches!(rule, Rule::Any | Rule::Add)
+            && !has_action
+            && !leaves_out
+            && clause.iter().any(|token| bans(&token));
         named.is_switch = clause.iter().any(branches::is_switch);
         let mut has_verb = false;
         for (at, token) in object.iter().enumerate() {
             named.rest |= token.is_any(&[Term::Else, Term::Source]);
             // "Don't touch the import": the second verb is a noun.
             let is_verb = token.is_action();
-            let is_noun = token.term.is_none() || noun(token) || is_verb && has_verb && rule == Rule::Keep;
+            let is_noun = token.term.is_none()
+                || noun(token)
+                || named.bans && token.is_any(BANNED_NOUNS)
+                || is_verb && has_verb && rule == Rule::Keep;
             has_verb |= is_verb;
             let is_route = token.raw.starts_with('/');
             if token.is_place() {
@@ -328,6 +423,11 @@ impl Named {
                     .extend(token.raw.contains('/').then(|| token.raw.clone()));
             }
             if !is_noun || token.is_place() && !is_route || PROGRAMS.contains(&token.folded.as_str()) {
+                continue;
+            }
+            // "Don't touch v1"
+            if is_generation(&token.raw) {
+                named.areas.push(Area::Path(token.raw.clone()));
                 continue;
             }
             if is_number(&token.raw) {
@@ -367,11 +467,10 @@ impl Named {
             .iter()
             .any(|token| token.is_any(PROPERTIES) && !areas::is_styles(token))
             || !named.aspects.is_empty();
-        let has_action = clause.iter().any(Token::is_action);
         let is_of_files = match rule {
             Rule::Keep | Rule::Except | Rule::Stay => true,
             // "Not the landing page", but not "no sleeps".
-            Rule::Any => !has_action,
+            Rule::Any => !has_action && !clause.iter().any(negates_verb_next),
             Rule::Add | Rule::Only => false,
         };
         let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
@@ -382,24 +481,27 @@ impl Named {
                     // "docs 以外は変更しない"
                     || has(&[Term::Not]) && clause.iter().any(|token| is_unspaced_text(&token.raw)));
         let is_permission = clause.iter().any(|token| NEEDED.contains(&token.folded.as_str()));
-        let negates_verb = ["not", "don't", "do", "never", "nicht", "ne", "niet", "nie"];
-        let bans = |token: &&Token| token.is(Term::Not) && !negates_verb.contains(&token.folded.as_str());
-        named.bans =
-            matches!(rule, Rule::Any | Rule::Add) && !has_action && clause.iter().any(|token| bans(&token));
         // "No sidebar" is about what is made, and not about the files that have one.
-        if is_of_files
-            && !named.bans
-            && !is_property
-            && !named.rest
-            && !is_inverted
-            && !is_permission
-            && !has(&[Term::Myself])
-        {
-            named.areas = areas::of(
-                object,
-                requested,
-                has(&[Term::HandsOff, Term::Leave, Term::Still]),
-            );
+        let generations = std::mem::take(&mut named.areas);
+        if is_of_files && !named.bans && !is_inverted && !is_permission && !has(&[Term::Myself]) {
+            let has_verb = has(&[Term::HandsOff, Term::Leave, Term::Still]);
+            // "The other validators" are files although the request is about one of them.
+            let known = if named.rest { &[] } else { requested };
+            named.areas = areas::of(object, known, has_verb, request.is_foreign);
+            if named.rest {
+                named.areas.retain(|area| matches!(area, Area::Words(_)));
+                named.spared = request.paths.clone();
+                named.requested = request.words.clone();
+            }
+            // "Java stays 17" is about a version.
+            if !named.numbers.is_empty() {
+                named.areas.retain(|area| !matches!(area, Area::Words(_)));
+            }
+            // "The login API" is a part of the project, and "the API" a property of all.
+            if is_property {
+                named.areas.retain(Area::is_narrow);
+            }
+            named.areas.extend(generations);
         }
         let words: Vec<&str> = object.iter().flat_map(|token| token.phrase.split(' ')).collect();
         named.kinds = kinds::named_by(&words);
@@ -431,7 +533,7 @@ impl Named {
                     Kind::Class | Kind::Function | Kind::Test | Kind::Key | Kind::Declaration
                 )
         }) {
-            named.areas.clear();
+            named.areas.retain(|area| !area.is_of_kind());
             named
                 .aspects
                 .retain(|aspect| !matches!(aspect, Aspect::Format | Aspect::Names));
@@ -447,6 +549,13 @@ impl Named {
         if object.iter().any(|token| token.is(Term::Key)) {
             named.aspects.push(Aspect::Names);
         }
+        // "The class names" are names.
+        if named.aspects.contains(&Aspect::Names) {
+            named
+                .kinds
+                .retain(|kind| !matches!(kind, Kind::Class | Kind::Function));
+        }
+        named.renames = rule == Rule::Keep && has(&[Term::Rename]) && !has(&[Term::Change]);
         named
     }
 
@@ -465,15 +574,35 @@ impl Named {
                     .extend(concept.words.iter().map(|word| (*word).to_owned()));
             }
         }
-        let is_plain = token.term.is_none() && word.chars().count() >= MIN_NAME && !COMMON.contains(&word);
-        if is_plain && !is_unspaced_text(word) || is_known {
+        let is_name = token.term.is_none() || self.bans && token.is_any(BANNED_NOUNS);
+        let is_plain = is_name && word.chars().count() >= MIN_NAME && !COMMON.contains(&word);
+        if is_plain && self.is_foreign && !token.is_quoted {
+            let stem = cognate(word).filter(|stem| !requested.iter().any(|known| is_cognate(known, stem)));
+            self.translated.extend(stem.map(|stem| format!("{stem}*")));
+        }
+        if is_plain && !is_unspaced_text(word) || is_known && !COMMON.contains(&word) {
             self.words.push(word.to_owned());
         }
     }
 
     /// Adds the things that a text of a language without spaces names.
-    fn add_unspaced(&mut self, text: &str, requested: &[String]) {
+    fn add_unspaced(&mut self, text: &str, clause: &[Token], request: &Requested) {
+        let requested = request.words.as_slice();
+        let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
         self.aspects.extend(aspects::named_in(text));
+        let keeps = matches!(self.rule, Rule::Keep | Rule::Stay)
+            && has(&[
+                Term::Change,
+                Term::HandsOff,
+                Term::Still,
+                Term::Leave,
+                Term::Remove,
+            ])
+            && !has(&[Term::Except, Term::Outside, Term::Else, Term::Only])
+            && !has(PROPERTIES);
+        if keeps && self.aspects.is_empty() && self.areas.is_empty() {
+            self.areas = areas::in_unspaced(&fold(text), requested);
+        }
         self.kinds.extend(kinds::named_in(&fold(text)));
         for concept in concepts::named_in(&fold(text)) {
             if !concept

@@ -443,3 +443,119 @@ fn comments_beside_code_that_must_not_change_are_written() {
     assert!(!asks(prompt, &edit("a.php", "class A", comment)));
     assert!(asks(prompt, &edit("a.php", "return 1;", "return 2;")));
 }
+
+/// Whether a constraint of a longer prompt is broken.
+fn asks_in(prompt: &str, constraint: &str, action: &ActionSketch) -> bool {
+    let root = ProjectRoot::new(Some("/home/me/p"));
+    let words = tokens(constraint, Languages::of(&words(prompt)));
+    let action = AnalyzedAction::new(&root, action);
+    let change = Change::of(&action);
+    read(constraint, words, prompt)
+        .iter()
+        .any(|named| named.is_broken_by(&action, &change))
+}
+
+#[test]
+fn words_of_other_languages_name_parts_with_cognates() {
+    for (prompt, file) in [
+        ("Ne touche pas aux contrôleurs", "src/Controller/A.php"),
+        ("nie ruszaj walidatorów", "src/validators/a.js"),
+        ("no toques las notificaciones", "app/notifications/send.py"),
+        ("não mexas na integração", "src/integration/a.go"),
+    ] {
+        assert!(asks(prompt, &edit(file, "a", "b")), "{prompt}");
+        assert!(!asks(prompt, &edit("src/orders/a.js", "a", "b")), "{prompt}");
+    }
+}
+
+#[test]
+fn the_others_are_not_those_that_are_asked_for() {
+    let prompt = "Fix the parser of CSV in src/parsers/csv.rs. Don't touch the other parsers";
+    let constraint = "Don't touch the other parsers";
+    assert!(asks_in(prompt, constraint, &edit("src/parsers/xml.rs", "a", "b")));
+    assert!(!asks_in(
+        prompt,
+        constraint,
+        &edit("src/parsers/csv.rs", "a", "b")
+    ));
+    assert!(!asks_in(prompt, constraint, &edit("src/main.rs", "a", "b")));
+}
+
+#[test]
+fn what_is_banned_must_not_be_in_new_text_either() {
+    let write = |file: &str, text: &str| ActionSketch {
+        files: vec![file.to_owned()],
+        content: Some(text.to_owned()),
+        ..ActionSketch::empty(ActionType::Write)
+    };
+    let text = "import debounce from \"lodash/debounce\";\n";
+    assert!(asks("no lodash please", &write("a.js", text)));
+    assert!(asks("no lodash please", &edit("a.js", "", text)));
+    assert!(!asks("no lodash please", &write("NOTES.md", text)));
+    assert!(!asks(
+        "no lodash please",
+        &write("a.js", "// lodash is not needed\n")
+    ));
+    assert!(asks(
+        "no snapshots",
+        &edit("a.test.ts", "", "expect(x).toMatchSnapshot();")
+    ));
+    assert!(asks(
+        "mocks are forbidden",
+        &edit("a.py", "", "from unittest.mock import patch\n")
+    ));
+}
+
+#[test]
+fn a_changed_line_that_names_what_stays_is_asked_about() {
+    check(&[
+        (
+            "the rounding must stay exactly as is",
+            &["a.rb: total.round(2, half: :even) => total.round(2)"],
+            &["a.rb: total.sum(tax) => total.sum(net)"],
+        ),
+        (
+            "Rundung nicht anfassen",
+            &["a.py: x = round(a, 2) => x = round(a, 3)"],
+            &["a.py: x = a * 2 => x = a * 3"],
+        ),
+    ]);
+}
+
+#[test]
+fn the_verb_of_a_limit_names_nothing() {
+    let limit = "do not log card numbers";
+    assert!(asks(
+        limit,
+        &edit("a.py", "charge()", "log.info(card.number)\ncharge()")
+    ));
+    assert!(!asks(
+        limit,
+        &edit("a.py", "charge()", "log.info(\"charging\")\ncharge()")
+    ));
+}
+
+#[test]
+fn a_generation_of_an_interface_is_a_folder() {
+    assert!(asks("Don't touch v1", &edit("src/api/v1/a.ts", "a", "b")));
+    assert!(!asks("Don't touch v1", &edit("src/api/v2/a.ts", "a", "b")));
+}
+
+#[test]
+fn things_in_texts_without_spaces_are_parts_of_the_project() {
+    for prompt in ["不要动支付模块", "決済まわりは触らないこと"] {
+        assert!(asks(prompt, &edit("src/payment/pay.ts", "a", "b")), "{prompt}");
+        assert!(!asks(prompt, &edit("src/orders/list.ts", "a", "b")), "{prompt}");
+    }
+}
+
+#[test]
+fn stored_data_keeps_its_names() {
+    let limit = "Don't rename the database table";
+    let sql = edit("db/9.sql", "", "ALTER TABLE users RENAME TO accounts;");
+    assert!(asks(limit, &sql));
+    assert!(!asks(
+        limit,
+        &edit("db/9.sql", "", "ALTER TABLE users ADD age INT;")
+    ));
+}

@@ -34,8 +34,12 @@ impl ClauseReader<'_> {
         }
         // What is named loosely has no boundary that an edit could leave.
         if !parts.groups.is_empty() && parts.places.is_empty() {
-            return Vec::new();
+            return self.only_component(cue, &parts);
         }
+        // "Only `fn next` in src/a.rs"
+        let is_inside = matches!(parts.places.as_slice(), [Place::Path(path)] if is_certain_path(path))
+            && !parts.literals.is_empty()
+            && !parts.literals.iter().any(|literal| literal.contains(['*', '/']));
         let stays = STAYING.contains(&self.clause[cue].folded.as_str()) && self.clause[cue].is_phrase;
         let is_certain =
             |place: &&Place| stays || !matches!(place, Place::Path(path) if !is_certain_path(path));
@@ -56,6 +60,9 @@ impl ClauseReader<'_> {
             && !parts.words.is_empty()
             && (stays || parts.places.is_empty() || !whole.has(Term::Change))
             || !stays && !is_bare && parts.places.is_empty() && !whole.has(Term::Change);
+        if is_inside && !places.is_empty() {
+            return only(places, false);
+        }
         if places.is_empty() || is_described || !parts.literals.is_empty() {
             return Vec::new();
         }
@@ -64,6 +71,27 @@ impl ClauseReader<'_> {
             token.is_any(&[Term::Else, Term::Nothing]) || token.is(Term::That) && token.is_phrase
         });
         only(places, is_strict)
+    }
+
+    /// "Only change the Navbar component": a component has files of its own.
+    fn only_component(&self, cue: usize, parts: &Parts<'_>) -> Vec<Limit> {
+        let names_part =
+            |token: &Token| token.is(Term::Component) || COMPONENTS.contains(&token.folded.as_str());
+        let changes = self.clause[cue..].iter().any(|token| token.is(Term::Change))
+            || self.clause[..cue].iter().any(|token| token.is(Term::Change));
+        let [group] = parts.groups.as_slice() else {
+            return Vec::new();
+        };
+        let telling: Vec<String> = group
+            .iter()
+            .filter(|word| !COMPONENTS.contains(word))
+            .map(|word| (*word).to_owned())
+            .collect();
+        let is_telling = telling.len() == 1 && telling.iter().all(|word| word.len() >= 4);
+        if changes && is_telling && self.clause.iter().any(names_part) && parts.literals.is_empty() {
+            return only(vec![Place::Words(telling)], false);
+        }
+        Vec::new()
     }
 
     /// "Only prod": other environments are out of bounds.
@@ -214,6 +242,12 @@ const ONLY_KINDS: &[Term] = &[
     Term::Tests,
     Term::Frontend,
     Term::Backend,
+];
+
+/// Nouns for a part of a program with files of its own.
+#[rustfmt::skip]
+const COMPONENTS: &[&str] = &[
+    "component", "componente", "componenta", "composant", "komponente", "komponent", "widget", "controller", "controlador", "service", "servicio", "dienst",
 ];
 
 /// First words of phrases that confine to a place: "stay in", "limit yourself to".

@@ -100,6 +100,9 @@ impl ClauseReader<'_> {
         }
         found.extend(written(&parts, rule, &self.clause[cue], is_state, self.context));
         found.extend(forbids_packages(&parts, rule, nothing).then_some(Limit::Package(None)));
+        if self.clause.iter().any(|token| token.is(Term::Use)) {
+            found.extend(libraries(&parts));
+        }
         if parts.has(Term::File)
             && parts.has_any(&[Term::New, Term::Add])
             && parts.is_empty()
@@ -285,6 +288,36 @@ impl ClauseReader<'_> {
     }
 }
 
+/// "Don't use moment.js": a library, and no file.
+fn libraries(parts: &Parts<'_>) -> Vec<Limit> {
+    let names = parts.places.iter().filter_map(|place| match place {
+        Place::Path(path) if !path.contains('/') => path.strip_suffix(".js"),
+        _ => None,
+    });
+    let names: Vec<String> = names
+        .filter(|name| is_name(name))
+        .map(str::to_lowercase)
+        .collect();
+    let limits = names.into_iter().flat_map(|name| {
+        [
+            Limit::Package(Some(name.clone())),
+            Limit::Written(Construct::Name(name)),
+        ]
+    });
+    limits.collect()
+}
+
+/// Beginnings of words for what comes from elsewhere, folded: "librerías externas".
+const FOREIGN: &[&str] = &[
+    "extern",
+    "estern",
+    "zewnetrzn",
+    "fremd",
+    "terze",
+    "terceir",
+    "tercer",
+];
+
 /// Whether every new package is forbidden.
 fn forbids_packages(parts: &Parts<'_>, rule: &[Token], nothing: bool) -> bool {
     let others = |token: &Token| {
@@ -297,7 +330,11 @@ fn forbids_packages(parts: &Parts<'_>, rule: &[Token], nothing: bool) -> bool {
                 token.phrase.as_str(),
                 "third party" | "third-party" | "3rd party" | "frameworks" | "framework"
             )
+            || FOREIGN.iter().any(|stem| token.folded.starts_with(stem))
     };
+    // "No new dependencies in pom.xml"
+    let is_manifest =
+        |place: &Place| matches!(place, Place::Path(path) if MANIFESTS.contains(&path.as_str()));
     let says_new = parts.has_any(&[Term::New, Term::Else]) || rule.iter().any(others);
     let names_one = parts.literals.iter().any(|name| is_name(name));
     // "Another npm package" names the manager alone.
@@ -306,12 +343,18 @@ fn forbids_packages(parts: &Parts<'_>, rule: &[Token], nothing: bool) -> bool {
         || parts.words.len() <= 1 && (parts.has(Term::All) || rule.iter().any(is_foreign));
     let is_about_packages = parts.has(Term::Dependency)
         && !parts.has_any(&[Term::Aspect, Term::Remove, Term::Rename])
-        && parts.places.is_empty()
+        && parts.places.iter().all(is_manifest)
         && (says_new || is_unnamed && !names_one);
     let is_install = parts.has(Term::Install)
         && (nothing || parts.has_any(&[Term::All, Term::Nothing]) || parts.has_only(&[Term::Install]));
     is_about_packages || is_install
 }
+
+/// Files that list dependencies.
+#[rustfmt::skip]
+const MANIFESTS: &[&str] = &[
+    "Cargo.toml", "Gemfile", "Package.swift", "Pipfile", "build.gradle", "build.gradle.kts", "composer.json", "go.mod", "mix.exs", "package.json", "pom.xml", "pubspec.yaml", "pyproject.toml", "requirements.txt",
+];
 
 /// Articles and prepositions before an object.
 #[rustfmt::skip]
