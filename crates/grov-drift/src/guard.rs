@@ -11,6 +11,7 @@ mod fault_notice;
 mod proxied_past;
 mod replaced_text;
 mod script_reader;
+mod tool_access;
 mod unread_prompts;
 
 pub use decision::{PastAction, Question, Stop, decide};
@@ -71,6 +72,9 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
             return check_failed(context, guard.fails_closed, "the tool call could not be parsed");
         }
     };
+    if let Some(stop) = check.refused_tool(context.input, &settings.tools().allow) {
+        return refused(Arc::new(check), stop);
+    }
     if is_never_stopped(&check.action, Some(&check.root)) {
         return HookResponse::Empty;
     }
@@ -111,6 +115,20 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
         Ok(Ok(CheckOutcome::TimedOut)) | Err(RecvTimeoutError::Timeout) => timed_out(context, &check),
         Ok(Err(error)) => store_failed(context, &check, &error.to_string()),
         Err(RecvTimeoutError::Disconnected) => store_failed(context, &check, "the check panicked"),
+    }
+}
+
+/// The response to a call of a tool that the agent may not call. The record is written in the background.
+fn refused(check: Arc<GuardCheck>, stop: Stop) -> HookResponse {
+    let reply = permission(stop.verdict, &Redactor::shared().text(&stop.reason));
+    let (sender, record) = mpsc::channel();
+    let write = move || {
+        // The receiver may be gone.
+        let _ = sender.send(check.record(&stop));
+    };
+    match thread::Builder::new().spawn(write) {
+        Ok(_) => HookResponse::Decision(reply, PendingRecord(record)),
+        Err(_) => HookResponse::Json(reply),
     }
 }
 

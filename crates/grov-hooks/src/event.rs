@@ -111,6 +111,8 @@ pub struct Input {
     pub permission_mode: Option<String>,
     /// The subagent that the event is about, if any.
     pub agent_id: Option<String>,
+    /// The type of that subagent, or of the agent that the session was started with.
+    pub agent_type: Option<String>,
     /// At the end of a turn: the agent's last message.
     pub last_assistant_message: Option<String>,
     /// At the end of a turn: whether a hook already made the agent go on.
@@ -148,6 +150,7 @@ impl Input {
             tool_use_id: text("tool_use_id"),
             permission_mode: text("permission_mode"),
             agent_id: text("agent_id"),
+            agent_type: text("agent_type"),
             last_assistant_message: text("last_assistant_message"),
             stop_hook_active: fields
                 .get("stop_hook_active")

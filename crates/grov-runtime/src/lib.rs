@@ -40,7 +40,7 @@ pub use settings::{
     EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs,
     InvalidValue, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, MitmSettings,
     Origin, OtlpSettings, ProxySettings, RouteSettings, Settings, SettingsError, StoreSettings, TaskSettings,
-    TlsFiles, TlsSource, ToolSettings, UserMode, Value, Warning,
+    TlsFiles, TlsSource, ToolGrant, ToolSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use tokens::{

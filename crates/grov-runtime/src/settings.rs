@@ -12,6 +12,7 @@ mod llm;
 mod origin;
 mod proxy;
 mod table;
+mod tool_grant;
 mod types;
 mod value;
 
@@ -31,6 +32,7 @@ pub use table::{
     ContextSettings, DriftSettings, GuardSettings, KEYS, LogSettings, MemorySettings, MitmSettings,
     OtlpSettings, ProxySettings, RouteSettings, StoreSettings, TaskSettings, ToolSettings,
 };
+pub use tool_grant::ToolGrant;
 pub use types::{AgentEmbedding, ChatProvider, GuardMode, HeaderPolicy, UserMode};
 pub use value::{InvalidValue, Kind, Value};
 

@@ -708,3 +708,42 @@ fn a_prompt_without_its_own_hook_applies_at_once() {
         assert_eq!(decision(&change(&scene, "t3", "src/login.rs")), None, "{prompt}");
     }
 }
+
+#[test]
+fn an_agent_may_call_only_the_tools_of_its_list() {
+    let scene = begin_session(Scene::new());
+    scene.write(
+        "home/.grov/config.toml",
+        "[tools]\nallow = [\"main=plans *\", \"researcher=perplexity *\"]\n",
+    );
+    scene.write("work/search.sh", "envoy tavily search topic\n");
+    let by = |agent: Option<&str>, id: &str, command: &str| {
+        let mut more = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id});
+        if let Some(agent) = agent {
+            more["agent_id"] = object!("a1");
+            more["agent_type"] = object!(agent);
+        }
+        hook(&scene, "PreToolUse", more)
+    };
+    let researcher = Some("researcher");
+    for (id, agent, command) in [
+        ("1", researcher, "envoy perplexity research 'what is new?'"),
+        ("2", None, "grov tools plans list && grov plans show"),
+        ("3", Some("other"), "envoy info"),
+    ] {
+        assert_eq!(decision(&by(agent, id, command)), None, "{command}");
+    }
+    for (id, agent, command) in [
+        ("4", None, "envoy perplexity ask q"),
+        ("5", researcher, "cat a | envoy vertex ask --stdin q"),
+        ("6", Some("other"), "grov tools tavily search q"),
+        ("7", researcher, "sh search.sh"),
+    ] {
+        let ended = by(agent, id, command);
+        assert_eq!(decision(&ended).as_deref(), Some("deny"), "{command}");
+        assert!(ended.stdout.contains("tools.allow"), "{ended:?}");
+    }
+    let broken = scene.run(&["config", "set", "tools.allow", "researcher"]);
+    assert_ne!(broken.code, 0);
+    assert!(broken.stderr.contains("AGENT=COMMAND"), "{broken:?}");
+}

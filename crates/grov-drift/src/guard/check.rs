@@ -4,6 +4,7 @@ use super::decision::{PastAction, Question, Stop, decide};
 use super::proxied_past::proxied_past;
 use super::replaced_text;
 use super::script_reader::read_scripts;
+use super::tool_access;
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::error::HookError;
 use crate::follower::TranscriptFollower;
@@ -21,7 +22,7 @@ use grov_hooks::event::Input;
 use grov_project::ProjectLocation;
 use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
-use grov_runtime::{GuardMode, Settings};
+use grov_runtime::{GuardMode, Settings, ToolGrant};
 use grov_scope::RunScript;
 use grov_session::IntentReader;
 use std::collections::HashSet;
@@ -136,6 +137,22 @@ impl GuardCheck {
         })
     }
 
+    /// The stop for a call of an external tool that the user's list does not allow this agent.
+    pub(super) fn refused_tool(&self, input: &Input, grants: &[ToolGrant]) -> Option<Stop> {
+        if grants.is_empty() {
+            return None;
+        }
+        self.read_scripts();
+        let scripts = self.scripts.get().into_iter().flatten();
+        let command = self.action.command.as_deref();
+        let reason = tool_access::refusal(input, command, scripts.map(|script| &script.line), grants)?;
+        Some(Stop {
+            verdict: GuardVerdict::Deny,
+            subject: "external tool".to_owned(),
+            reason,
+        })
+    }
+
     pub(super) fn run(&self) -> Result<CheckOutcome, HookError> {
         self.read_scripts();
         let outcome = runtime()?.block_on(retry_while_busy(self.until, async || self.check_once().await));
@@ -148,7 +165,8 @@ impl GuardCheck {
     /// Reads the scripts that a command runs.
     fn read_scripts(&self) {
         let command = self.action.command.as_deref();
-        if let Some(command) = command.filter(|_| self.action.action_type == ActionType::Bash) {
+        let is_command = self.action.action_type == ActionType::Bash && self.scripts.get().is_none();
+        if let Some(command) = command.filter(|_| is_command) {
             let scripts = read_scripts(command, &self.session_ref.directory, self.root.as_ref());
             // Only this thread sets it.
             let _ = self.scripts.set(scripts);

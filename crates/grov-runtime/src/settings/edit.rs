@@ -177,7 +177,7 @@ fn toml_value(kind: &Kind, text: &str) -> Value {
         }
         Kind::Integer { .. } | Kind::Size { .. } | Kind::Duration { .. } => number(),
         Kind::Dollars { .. } => number().or_else(|| text.parse::<f64>().ok().map(Value::from)),
-        Kind::List => {
+        Kind::List | Kind::ToolGrants => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
             Some(Value::Array(items.collect::<Array>()))
         }

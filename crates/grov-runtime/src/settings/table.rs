@@ -4,6 +4,7 @@
 use super::database::DatabaseUrl;
 use super::error::SettingsError;
 use super::keys::Key;
+use super::tool_grant::ToolGrant;
 use super::types::{AgentEmbedding, ChatProvider, FromValue, GuardMode, HeaderPolicy, UserMode};
 use super::value::Kind;
 use super::{Explanation, Home};
@@ -418,6 +419,9 @@ settings! {
     /// Settings of external tools.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ToolSettings tools {
+        /// Which agent may call which external tool, as AGENT=COMMAND: main=plans list, researcher=perplexity *, *=tavily search.
+        /// If empty, every agent may call all; else the guard denies what is not listed
+        allow: Vec<ToolGrant> = "tools.allow", Kind::ToolGrants, "", ["GROV_TOOLS_ALLOW"];
         /// Budget for external tools per UTC day in US dollars; 0 = only calls with --yes
         daily_budget_micro_usd: u64 = "tools.daily_budget_usd", Kind::Dollars { max: 10_000 }, "5.00",
             ["GROV_TOOLS_DAILY_BUDGET_USD"];

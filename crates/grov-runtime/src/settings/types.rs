@@ -2,6 +2,7 @@
 
 use super::Home;
 use super::database::DatabaseUrl;
+use super::tool_grant::ToolGrant;
 use super::value::Value;
 use crate::Url;
 use grov_redact::Secret;
@@ -67,6 +68,7 @@ from_value! {
     String { Value::Text(text) => Some(text.clone()) }
     Option<String> { Value::Text(text) => Some((!text.is_empty()).then(|| text.clone())) }
     Vec<String> { Value::List(items) => Some(items.clone()) }
+    Vec<ToolGrant> { Value::List(items) => items.iter().map(|item| ToolGrant::parse(item)).collect() }
 }
 
 impl FromValue for Option<PathBuf> {

@@ -1,6 +1,7 @@
 //! Types of settings: parses values from text or TOML, and displays them.
 
 use super::database::DatabaseUrl;
+use super::tool_grant::ToolGrant;
 use crate::url::{Url, UrlError};
 use grov_redact::Secret;
 use std::fmt;
@@ -46,6 +47,8 @@ pub enum Kind {
     Path,
     /// A list of texts: a TOML array, or separated by commas.
     List,
+    /// A list of external tools that agents may call, each `AGENT=COMMAND`.
+    ToolGrants,
     /// A name of visible ASCII characters, such as that of a model.
     Word,
     /// An amount of US dollars with at most six decimal places, from 0.
@@ -76,7 +79,7 @@ pub enum Value {
     Database(DatabaseUrl),
     /// Of the other kinds; empty if a setting without default is not set.
     Text(String),
-    /// Of [`Kind::List`].
+    /// Of [`Kind::List`] and [`Kind::ToolGrants`].
     List(Vec<String>),
     /// Of [`Kind::Dollars`], in millionths of a dollar.
     MicroDollars(u64),
@@ -157,6 +160,9 @@ impl Kind {
             ),
             Self::Path => "a path".to_owned(),
             Self::List => "a list of texts".to_owned(),
+            Self::ToolGrants => {
+                "a list of AGENT=COMMAND, such as main=plans list or researcher=perplexity *".to_owned()
+            }
             Self::Word => "a name without spaces".to_owned(),
             Self::Dollars { max } => {
                 format!("an amount like 0.50, from 0 to {max}, with at most six decimal places")
@@ -196,9 +202,9 @@ impl Kind {
             }
             Self::Levels => are_levels(text).then(|| Value::Text(text.to_ascii_lowercase())),
             Self::Path => Some(Value::Text(text.to_owned())),
-            Self::List => {
+            Self::List | Self::ToolGrants => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                Some(Value::List(items.map(str::to_owned).collect()))
+                return self.list(items.map(str::to_owned).collect());
             }
             Self::Word => is_visible(text).then(|| Value::Text(text.to_owned())),
             Self::Dollars { max } => micro_dollars(text)
@@ -222,7 +228,7 @@ impl Kind {
                     .ok_or_else(|| InvalidValue::Text(integer.to_string()))
             }
             (
-                Self::Integer { .. } | Self::Boolean | Self::List | Self::Dollars { .. },
+                Self::Integer { .. } | Self::Boolean | Self::List | Self::ToolGrants | Self::Dollars { .. },
                 DeValue::String(_),
             ) => Err(InvalidValue::Type(name_of(value))),
             (Self::Dollars { .. }, DeValue::Integer(integer)) if integer.radix() == 10 => {
@@ -230,7 +236,7 @@ impl Kind {
             }
             (Self::Dollars { .. }, DeValue::Float(float)) => self.parse_text(float.as_str()),
             (_, DeValue::String(text)) => self.parse_text(text),
-            (Self::List, DeValue::Array(items)) => items
+            (Self::List | Self::ToolGrants, DeValue::Array(items)) => items
                 .iter()
                 .map(|item| match item.get_ref() {
                     DeValue::String(text) => Ok(text.clone().into_owned()),
@@ -240,7 +246,7 @@ impl Kind {
                     ))),
                 })
                 .collect::<Result<_, _>>()
-                .map(Value::List),
+                .and_then(|items| self.list(items)),
             (Self::Secret, _) => Err(InvalidValue::Type("no text".to_owned())),
             (_, other) => Err(InvalidValue::Type(name_of(other))),
         }
@@ -249,9 +255,18 @@ impl Kind {
     /// The value of a setting that is not set and has no default.
     pub(super) fn unset(&self) -> Value {
         match self {
-            Self::List => Value::List(Vec::new()),
+            Self::List | Self::ToolGrants => Value::List(Vec::new()),
             Self::Secret => Value::Secret(Secret::new("")),
             _ => Value::Text(String::new()),
+        }
+    }
+
+    /// A list as a value of this kind.
+    fn list(&self, items: Vec<String>) -> Result<Value, InvalidValue> {
+        let is_valid = |item: &&String| *self != Self::ToolGrants || ToolGrant::parse(item).is_some();
+        match items.iter().find(|item| !is_valid(item)) {
+            Some(item) => Err(InvalidValue::Text(shortened(item))),
+            None => Ok(Value::List(items)),
         }
     }
 
