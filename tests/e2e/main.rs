@@ -42,6 +42,7 @@ mod stopping;
 mod store_faults;
 mod telemetry;
 mod tls;
+mod tools;
 mod turn;
 mod upstream;
 mod work;

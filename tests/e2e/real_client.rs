@@ -5,6 +5,7 @@ mod clearing;
 mod drift;
 mod memory;
 mod tasks;
+mod tools;
 
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::{Work, essence, expected};

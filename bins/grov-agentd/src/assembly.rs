@@ -79,6 +79,7 @@ pub(crate) fn service(
             chats_per_minute: agent.limits.chats_per_minute,
             chats_at_once: agent.limits.chats_at_once,
             connections: open_files::connections(),
+            client_timeout: agent.limits.client_timeout,
         },
         webhook_secret: agent.webhook_secret.clone(),
         has_webhook,

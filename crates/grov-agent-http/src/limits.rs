@@ -20,6 +20,8 @@ pub struct Limits {
     pub chats_at_once: u32,
     /// The most open connections.
     pub connections: usize,
+    /// How long a client may take nothing of an answer that waits for it. Then its connection is closed.
+    pub client_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -29,6 +31,7 @@ impl Default for Limits {
             chats_per_minute: 60,
             chats_at_once: 8,
             connections: 1024,
+            client_timeout: Duration::from_secs(45),
         }
     }
 }

@@ -27,8 +27,6 @@ use tower::ServiceExt;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for the last bytes of answers after chats were told to end.
 const LAST_BYTES: Duration = Duration::from_secs(2);
-/// How long a client may read nothing while an answer waits for it. Then its connection is closed.
-const READ_PAUSE: Duration = Duration::from_secs(45);
 
 /// The server of a service.
 pub struct Server {
@@ -133,7 +131,9 @@ impl Connection {
         open.inc();
         // Also if the connection panics.
         let _closed = Closed(open);
-        let stream = with_read_pause(stream, READ_PAUSE);
+        let pause = self.service.parts.limits.client_timeout;
+        let _ = limit_unacknowledged(&stream, pause);
+        let stream = with_read_pause(stream, pause);
         let Some(tls) = self.tls.clone() else {
             return self.speak(stream).await;
         };
@@ -177,6 +177,19 @@ impl Connection {
     }
 }
 
+/// Lets the connection fail if the other machine confirms nothing for this long: a client that vanished without a word does not
+/// confirm the signs of life of its stream, although they fit into the buffers.
+#[cfg(target_os = "linux")]
+fn limit_unacknowledged(stream: &TcpStream, pause: Duration) -> std::io::Result<()> {
+    socket2::SockRef::from(stream).set_tcp_user_timeout(Some(pause))
+}
+
+/// Other systems have limits of their own, of some minutes.
+#[cfg(not(target_os = "linux"))]
+fn limit_unacknowledged(_: &TcpStream, _: Duration) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// Lets writes fail if the other side reads nothing for this long.
 fn with_read_pause<S: AsyncRead + AsyncWrite>(stream: S, pause: Duration) -> Pin<Box<TimeoutStream<S>>> {
     let mut stream = TimeoutStream::new(stream);
@@ -196,5 +209,16 @@ mod tests {
         let written = tokio::time::timeout(Duration::from_secs(10), server.write_all(&[0; 64])).await;
         assert_eq!(written.unwrap().unwrap_err().kind(), std::io::ErrorKind::TimedOut);
         drop(client);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn unconfirmed_bytes_have_the_same_limit() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let pause = Duration::from_secs(7);
+        limit_unacknowledged(&client, pause).unwrap();
+        let set = socket2::SockRef::from(&client).tcp_user_timeout().unwrap();
+        assert_eq!(set, Some(pause));
     }
 }

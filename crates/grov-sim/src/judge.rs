@@ -231,6 +231,11 @@ impl JudgeCall {
     }
 }
 
+/// A small valid instance of a JSON schema.
+pub(crate) fn instance_of(schema: &Json) -> Json {
+    instance::of_schema(schema)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@
 //!   and so on.
 //! - [`judge`] answers questions that ask for JSON, correctly or not; also as `/v1/chat/completions`, where agents are
 //!   answered by the same scenarios, with the quirks of providers.
+//! - Providers of external tools answer below `/perplexity`, `/tavily` and `/gemini`.
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 that shows every byte, for tests that need it.
 //!
@@ -32,6 +33,7 @@ mod script;
 mod server;
 mod sim;
 mod state;
+mod tools;
 mod transmit;
 mod validate;
 pub mod wire;

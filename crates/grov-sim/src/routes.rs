@@ -12,6 +12,7 @@ use crate::respond::Writer;
 use crate::script;
 use crate::server::{Incoming, MAX_BODY};
 use crate::state::{Shared, lock};
+use crate::tools;
 use crate::transmit::{Payload, Response};
 use crate::validate::{self, Refusal};
 use crate::wire::Head;
@@ -64,11 +65,15 @@ pub(crate) fn decide(
         ("POST", "/v1/messages/count_tokens") => count_tokens(incoming, &writer).into(),
         ("GET", "/v1/models") => models(incoming, &writer).into(),
         ("POST", "/v1/files") => files(incoming, &writer).into(),
+        (_, path) if tools::is_path(path) => tools::answer(shared, incoming, &writer).into(),
         _ => writer.error(404, "not_found_error", "Not found").into(),
     };
     if !incoming.is_messages() && !record.is_chat() {
         let behaviour = given_behaviour(shared, incoming, Call::without_question(record.ordinal), None);
         decided.response = writer.deliver(decided.response, behaviour);
+    }
+    if tools::is_path(&incoming.path) {
+        decided.response = tools::in_own_form(decided.response, &incoming.path, &writer);
     }
     if is_head && let Payload::Whole(body) = &decided.response.payload {
         decided.response.payload = Payload::Absent(body.len());

@@ -6,6 +6,7 @@ use crate::message;
 use crate::record::{Delivery, End};
 use crate::routes;
 use crate::state::{Shared, lock};
+use crate::tools;
 use crate::transmit::{self, After};
 use crate::wire::{Frame, Framing, Head, Wire, WireError};
 use bytes::{Bytes, BytesMut};
@@ -119,7 +120,7 @@ async fn read(wire: &mut Wire<TcpStream>, head: Head) -> Result<Incoming, WireEr
     if head.has_token("expect", "100-continue") && framing != Framing::Length(0) {
         wire.send(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
     }
-    let kept = path.starts_with("/v1/messages") || path == chat::PATH;
+    let kept = path.starts_with("/v1/messages") || path == chat::PATH || tools::is_path(&path);
     let mut body = BytesMut::new();
     let mut hash = Xxh3::new();
     let mut length = 0;

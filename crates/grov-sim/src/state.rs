@@ -9,6 +9,7 @@ use crate::request::MessagesRequest;
 use crate::routes::Cached;
 use crate::scenario::ScenarioSet;
 use crate::server::Incoming;
+use crate::tools::Job;
 use bytes::Bytes;
 use grov_domain::Clock;
 use std::collections::HashMap;
@@ -46,6 +47,8 @@ pub(crate) struct State {
     pub(crate) cache: PromptCache,
     pub(crate) conversations: Conversations,
     pub(crate) report: CacheReport,
+    /// Jobs of deep research; the index is the number in their id.
+    pub(crate) jobs: Vec<Job>,
 }
 
 /// Locks; a panic of another holder does not make the data unusable here.

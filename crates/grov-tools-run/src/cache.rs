@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use time::{Duration, OffsetDateTime};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -71,6 +71,11 @@ impl Cache {
         }
     }
 
+    /// The place of something else that belongs to the same call.
+    pub(crate) fn beside(&self, extension: &str) -> PathBuf {
+        self.file.with_extension(extension)
+    }
+
     /// A kept answer that is not too old.
     pub(crate) fn get(&self) -> Option<Answer> {
         let kept: Kept = serde_json::from_slice(&std::fs::read(&self.file).ok()?).ok()?;
@@ -99,24 +104,30 @@ impl Cache {
             return;
         };
         let Some(folder) = self.file.parent() else { return };
-        if DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .is_err()
-        {
+        if create_folder(folder).is_err() {
             return;
         }
         let mut text = text;
         grov_redact::each_text_of_json(&mut text, &mut |text| *text = clean(text));
         // See above.
         let _ = grov_runtime::write_private(&self.file, text.as_bytes());
-        let old = std::time::SystemTime::now().checked_sub(LIFETIME.unsigned_abs());
+        let now = std::time::SystemTime::now();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let is_job = entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "job");
+            let lifetime = if is_job { crate::job::LIFETIME } else { LIFETIME };
+            let old = now.checked_sub(lifetime.unsigned_abs());
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
             if modified.is_ok_and(|modified| old.is_some_and(|old| modified < old)) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
     }
+}
+
+/// Creates a folder that only its user can read.
+pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

@@ -18,6 +18,7 @@ mod git;
 mod http;
 mod info;
 mod install;
+mod job;
 mod material;
 mod plan;
 mod plan_text;

@@ -3,6 +3,7 @@
 use crate::asking::{Asking, Failed};
 use crate::cache::Cache;
 use crate::http::Line;
+use crate::job::JobFile;
 use crate::material::Piped;
 use crate::spending::Spending;
 use crate::suspicious::suspicious;
@@ -50,7 +51,11 @@ pub async fn run(
                 Some(MicroUsd(0)) => "the call was cancelled; it cost nothing".to_owned(),
                 Some(cost) => format!("the call was cancelled; it may have cost up to {cost}, which counts against today's budget"),
             };
-            Err(ToolError::new(ErrorKind::Cancelled, message))
+            let error = ToolError::new(ErrorKind::Cancelled, message);
+            Err(match cost.is_some() && arguments.flag("async") {
+                true => error.hint("the provider goes on with the job; the same command within a day gets its result"),
+                false => error,
+            })
         }
         result = work => result,
     };
@@ -101,10 +106,19 @@ async fn work(
         return Ok(marked(tool, answer, more));
     }
     let most = prepared.most_cost();
-    warn(around, tool, most, more).await;
     let (provider, model) = prepared.names(tool);
-    spending.reserve(&provider, &model, most).await?;
-    let result = prepared.run(around, timeout).await;
+    let job = prepared.job(around, &tool.slug());
+    match job.as_ref().and_then(JobFile::begun) {
+        Some(begun) => spending.resume(&provider, &model, begun.call()),
+        None => {
+            warn(around, tool, most, more).await;
+            spending.reserve(&provider, &model, most).await?;
+            if let (Some(job), Some(call)) = (&job, spending.call()) {
+                job.begin(&call)?;
+            }
+        }
+    }
+    let result = prepared.run(around, timeout, job.as_ref()).await;
     let mut answer = match result {
         Ok(mut answer) => {
             answer.cost = spending.settle(answer.cost, CallOutcome::Answered).await;
@@ -122,6 +136,9 @@ async fn work(
     };
     if let Some(cache) = cache {
         cache.put(&answer);
+    }
+    if let Some(job) = job {
+        job.remove();
     }
     if let Prepared::Asking(asking) = &prepared {
         // A cached answer is in the plan already.
@@ -215,6 +232,17 @@ impl Prepared {
         }
     }
 
+    /// The record of a call that runs as a job.
+    fn job(&self, around: &Surroundings, slug: &str) -> Option<JobFile> {
+        match self {
+            Self::Web(web) if web.is_job() => {
+                let cache = Cache::of(around, slug, &web.base, &web.call, &web.options);
+                Some(JobFile::beside(&cache, around))
+            }
+            _ => None,
+        }
+    }
+
     fn most_cost(&self) -> MicroUsd {
         match self {
             Self::Web(web) => web.most_cost,
@@ -237,7 +265,12 @@ impl Prepared {
         }
     }
 
-    async fn run(&self, around: &Surroundings, timeout: Duration) -> Result<Answer, Failed> {
+    async fn run(
+        &self,
+        around: &Surroundings,
+        timeout: Duration,
+        job: Option<&JobFile>,
+    ) -> Result<Answer, Failed> {
         let deadline = Some(Instant::now() + timeout);
         let (provider, base) = match self {
             Self::Web(web) => (web.provider, web.base.clone()),
@@ -259,15 +292,16 @@ impl Prepared {
             },
         };
         let failed = |error: ToolError| {
-            let cost = if error.kind.may_have_cost() {
-                None
-            } else {
-                Some(MicroUsd(0))
+            // A job that is still recorded goes on at the provider.
+            let goes_on = job.is_some_and(|job| job.begun().is_some());
+            let cost = match goes_on || error.kind.may_have_cost() {
+                true => None,
+                false => Some(MicroUsd(0)),
             };
             Failed { error, cost }
         };
         match self {
-            Self::Web(web) => web.run(&line).await.map_err(failed),
+            Self::Web(web) => web.run(&line, job).await.map_err(failed),
             Self::Asking(asking) => asking.run(&line).await,
             Self::User(user) => user.run(&line).await.map_err(failed),
         }

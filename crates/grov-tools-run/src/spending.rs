@@ -38,21 +38,45 @@ impl<'a> Spending<'a> {
         self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves the most that a call costs.
-    pub(crate) async fn reserve(&self, provider: &str, model: &str, cost: MicroUsd) -> Result<(), ToolError> {
-        let at = self.around.clock.now();
-        let call = LlmCall {
+    /// The reserved call.
+    pub(crate) fn call(&self) -> Option<LlmCall> {
+        self.reserved().clone()
+    }
+
+    /// Goes on with a call that was reserved before, at `at` with `cost`.
+    pub(crate) fn resume(
+        &self,
+        provider: &str,
+        model: &str,
+        (id, at, cost): (LlmCallId, OffsetDateTime, MicroUsd),
+    ) {
+        *self.reserved() = Some(LlmCall {
+            id,
+            at,
+            cost,
+            ..self.new_call(provider, model, cost)
+        });
+    }
+
+    fn new_call(&self, provider: &str, model: &str, cost: MicroUsd) -> LlmCall {
+        LlmCall {
             id: LlmCallId::fresh(),
             purpose: Purpose::Tool,
             provider: provider.to_lowercase(),
             model: model.to_owned(),
             session_id: None,
-            at,
+            at: self.around.clock.now(),
             latency: Duration::ZERO,
             usage: TokenUsage::default(),
             cost,
             outcome: CallOutcome::Reserved,
-        };
+        }
+    }
+
+    /// Reserves the most that a call costs.
+    pub(crate) async fn reserve(&self, provider: &str, model: &str, cost: MicroUsd) -> Result<(), ToolError> {
+        let call = self.new_call(provider, model, cost);
+        let at = call.at;
         let budget = if self.may_exceed {
             MicroUsd(u64::MAX)
         } else {

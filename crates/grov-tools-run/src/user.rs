@@ -92,9 +92,8 @@ impl UserCall {
         needs_key: bool,
     ) -> Result<Self, ToolError> {
         let mut arguments = arguments.clone();
-        if let (Some(missing), Some(text)) = (arguments.missing(tool).map(grov_tools::Argument::field), piped)
-        {
-            arguments.set(&missing, json!(text));
+        if let (Some(missing), Some(text)) = (arguments.missing(tool), piped) {
+            arguments.set_text(missing, text)?;
         }
         if let Some(missing) = arguments.missing(tool) {
             return Err(

@@ -1,6 +1,7 @@
 //! The tools of Perplexity and Tavily.
 
 use crate::http::{ChunkReader, Line};
+use crate::job::JobFile;
 use crate::material::{Piped, clean};
 use crate::{Surroundings, provider};
 use grov_domain::MicroUsd;
@@ -28,8 +29,14 @@ pub(crate) struct Web {
 }
 
 enum Kind {
-    Chat { tool: BuiltIn, strip_thinking: bool },
-    PerplexitySearch { query: String },
+    Chat {
+        tool: BuiltIn,
+        strip_thinking: bool,
+        is_job: bool,
+    },
+    PerplexitySearch {
+        query: String,
+    },
     TavilySearch(tavily::SearchInput),
     TavilyExtract(tavily::ExtractInput),
 }
@@ -84,18 +91,26 @@ impl Web {
         Ok(web)
     }
 
+    /// Whether the call runs as a job at the provider.
+    pub(crate) fn is_job(&self) -> bool {
+        matches!(self.kind, Kind::Chat { is_job: true, .. })
+    }
+
     /// Whether silence is limited instead of the whole call.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self.kind, Kind::Chat { tool, .. } if perplexity::streams(tool))
     }
 
-    /// Makes the call.
-    pub(crate) async fn run(&self, line: &Line<'_>) -> Result<Answer, ToolError> {
+    /// Makes the call; with `job` as a job.
+    pub(crate) async fn run(&self, line: &Line<'_>, job: Option<&JobFile>) -> Result<Answer, ToolError> {
         match &self.kind {
-            Kind::Chat { tool, strip_thinking } => {
-                let chat = match self.is_stream() {
-                    true => self.stream(line).await?,
-                    false => Chat::of_body(&line.post(&self.call).await?)?,
+            Kind::Chat {
+                tool, strip_thinking, ..
+            } => {
+                let chat = match job {
+                    Some(job) => job.run(line, &self.call).await?,
+                    None if self.is_stream() => self.stream(line).await?,
+                    None => Chat::of_body(&line.post(&self.call).await?)?,
                 };
                 chat.answer(*tool, *strip_thinking)
             }
@@ -216,11 +231,15 @@ fn request(
             let mut input: perplexity::ChatInput = arguments.read()?;
             input.query = filled(&input.query)?;
             input.context = input.context.as_deref().map(clean);
-            let strip_thinking = input.strip_thinking;
+            let (strip_thinking, is_job) = (input.strip_thinking, input.is_job);
             let call = perplexity::chat(tool, &input, key);
             (
                 call,
-                Kind::Chat { tool, strip_thinking },
+                Kind::Chat {
+                    tool,
+                    strip_thinking,
+                    is_job,
+                },
                 perplexity::model(tool).to_owned(),
             )
         }

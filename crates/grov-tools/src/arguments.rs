@@ -1,6 +1,7 @@
 //! The arguments of a call as JSON, checked against the tool's declaration.
 
 use crate::ToolError;
+use crate::schema::{Checker, shape};
 use crate::tool::{Argument, Kind, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -77,6 +78,18 @@ impl Arguments {
         texts.map(str::to_owned).collect()
     }
 
+    /// Sets an argument from text of standard input, read like a word of the command line.
+    ///
+    /// # Errors
+    ///
+    /// As [`Arguments::of`].
+    pub fn set_text(&mut self, argument: &Argument, text: &str) -> Result<(), ToolError> {
+        let value = parse(argument, vec![text.to_owned()])?;
+        check(argument, &value)?;
+        self.set(&argument.field(), value);
+        Ok(())
+    }
+
     /// Sets an argument, for one that comes from standard input.
     pub fn set(&mut self, field: &str, value: Value) {
         self.0.insert(field.to_owned(), value);
@@ -134,6 +147,15 @@ fn parse(argument: &Argument, words: Vec<String>) -> Result<Value, ToolError> {
             )
         }
         Kind::Number { .. } => json!(number(&one())?),
+        Kind::Json => {
+            let text = one();
+            let value: Result<Value, _> = serde_json::from_str(text.trim());
+            value.map_err(|error| {
+                let shape = argument.schema.as_ref().map(shape).unwrap_or_default();
+                ToolError::usage(format!("`{name}` must be JSON: {error}"))
+                    .hint(format!("its shape is {shape}"))
+            })?
+        }
         Kind::List(_) => {
             let parts = words
                 .iter()
@@ -143,7 +165,21 @@ fn parse(argument: &Argument, words: Vec<String>) -> Result<Value, ToolError> {
     })
 }
 
+/// Checks the kind of a value, and what its schema says more.
 fn check(argument: &Argument, value: &Value) -> Result<(), ToolError> {
+    check_kind(argument, value)?;
+    let Some(schema) = &argument.schema else {
+        return Ok(());
+    };
+    let wrong = |problem: String| {
+        ToolError::usage(format!("`{}` does not fit: {problem}", argument.name))
+            .hint(format!("its shape is {}", shape(schema)))
+    };
+    let problem = Checker::new(schema).map_err(wrong)?.problem(value);
+    problem.map_or(Ok(()), |problem| Err(wrong(problem)))
+}
+
+fn check_kind(argument: &Argument, value: &Value) -> Result<(), ToolError> {
     let name = &argument.name;
     let wrong = |expected: String| {
         Err(ToolError::usage(format!(
@@ -153,6 +189,7 @@ fn check(argument: &Argument, value: &Value) -> Result<(), ToolError> {
     let is_word =
         |words: &[crate::tool::Text]| value.as_str().is_some_and(|word| words.iter().any(|w| w == word));
     match &argument.kind {
+        Kind::Json => Ok(()),
         Kind::Text if value.is_string() => Ok(()),
         Kind::Text => wrong("a text".to_owned()),
         Kind::Flag if value.is_boolean() => Ok(()),

@@ -1,7 +1,7 @@
 //! Descriptions of tools: snippets, the catalogue, and definitions for a model.
 
 use crate::schema::example;
-use crate::{COMMON_ARGUMENTS, Registry, Risk, Tool};
+use crate::{COMMON_ARGUMENTS, Kind, Registry, Risk, Tool};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub fn snippet(tool: &Tool) -> String {
             "| {} | {} | {required} | {} |",
             cell(&name),
             cell(&argument.type_name()),
-            cell(&argument.help)
+            cell(&argument.long_help())
         );
     }
     let answer = json!({
@@ -92,6 +92,16 @@ pub fn catalogue(registry: &Registry) -> String {
                 tool.description.replace('|', "\\|"),
                 tool.when_to_use.replace('|', "\\|")
             );
+        }
+        for tool in registry.tools().iter().filter(|tool| tool.group == group) {
+            let arguments = tool
+                .arguments
+                .iter()
+                .filter(|argument| argument.kind == Kind::Json);
+            for argument in arguments {
+                let (command, usage) = (tool.command(), argument.usage());
+                let _ = writeln!(text, "\n`{command}` `{usage}`: {}", argument.long_help());
+            }
         }
     }
     text.push_str(

@@ -7,6 +7,8 @@ use grov_redact::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+pub mod job;
+
 /// The address of the API.
 pub const BASE_URL: &str = "https://api.perplexity.ai";
 
@@ -26,6 +28,9 @@ pub struct ChatInput {
     pub domains: Vec<String>,
     /// How far deep research reasons.
     pub effort: Option<String>,
+    /// Whether deep research runs as a job whose result is asked for.
+    #[serde(rename = "async")]
+    pub is_job: bool,
 }
 
 /// Arguments of `search`.
@@ -67,12 +72,11 @@ pub fn chat(tool: BuiltIn, input: &ChatInput, key: &Secret) -> HttpCall {
             crate::opinion::quoted("context", &[], context)
         );
     }
-    let mut body = json!({
-        "model": model(tool),
-        "messages": [{"role": "user", "content": question}],
-        "stream": streams(tool),
-    });
-    if streams(tool) {
+    let mut body = json!({"model": model(tool), "messages": [{"role": "user", "content": question}]});
+    if !input.is_job {
+        body["stream"] = json!(streams(tool));
+    }
+    if streams(tool) && !input.is_job {
         // Otherwise each event repeats the whole text.
         body["stream_mode"] = json!("concise");
     }
@@ -85,7 +89,10 @@ pub fn chat(tool: BuiltIn, input: &ChatInput, key: &Secret) -> HttpCall {
     if let Some(effort) = &input.effort {
         body["reasoning_effort"] = json!(effort);
     }
-    HttpCall::bearer("/chat/completions", key, body)
+    match input.is_job {
+        true => HttpCall::bearer(job::PATH, key, job::submission(&body)),
+        false => HttpCall::bearer("/chat/completions", key, body),
+    }
 }
 
 /// The request of `search`.
@@ -116,8 +123,12 @@ impl Chat {
     pub fn of_body(body: &[u8]) -> Result<Self, ToolError> {
         let value: Value = serde_json::from_slice(body)
             .map_err(|error| crate::model::status::no_json("Perplexity", &error))?;
+        Self::of_value(&value)
+    }
+
+    fn of_value(value: &Value) -> Result<Self, ToolError> {
         let mut chat = Self::default();
-        chat.add(&value)?;
+        chat.add(value)?;
         if value["choices"][0]["message"]["content"].as_str().is_none() {
             return Err(ToolError::new(
                 ErrorKind::BadAnswer,

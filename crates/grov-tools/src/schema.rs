@@ -85,6 +85,69 @@ pub fn example(schema: &Value) -> Value {
     }
 }
 
+/// The shape of a value in one line, such as `{"from": string, "tags"?: ["a" | "b"]}`; `?` marks what may be left out.
+pub fn shape(schema: &Value) -> String {
+    if let Some(words) = schema["enum"].as_array() {
+        let words: Vec<String> = words.iter().map(Value::to_string).collect();
+        return words.join(" | ");
+    }
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        kind => kind.as_str().into_iter().collect(),
+    };
+    let shown: Vec<String> = kinds
+        .iter()
+        .map(|kind| match *kind {
+            "object" => {
+                let required = schema["required"].as_array();
+                let is_required =
+                    |name: &String| required.is_some_and(|names| names.iter().any(|one| one == name));
+                let fields = schema["properties"].as_object().into_iter().flatten();
+                let fields: Vec<String> = fields
+                    .map(|(name, field)| {
+                        let mark = if is_required(name) { "" } else { "?" };
+                        format!("{name:?}{mark}: {}", shape(field))
+                    })
+                    .collect();
+                format!("{{{}}}", fields.join(", "))
+            }
+            "array" => format!("[{}]", shape(&schema["items"])),
+            kind => kind.to_owned(),
+        })
+        .collect();
+    match shown.as_slice() {
+        [] => "any".to_owned(),
+        shown => shown.join(" | "),
+    }
+}
+
+/// Checks values against the JSON Schema of an argument. Nothing is fetched, and patterns are matched in linear time.
+pub(crate) struct Checker(jsonschema::Validator);
+
+impl Checker {
+    /// Prepares a schema.
+    ///
+    /// # Errors
+    ///
+    /// Why it is no JSON Schema.
+    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
+        let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+        let built = options.offline().build(schema);
+        built.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// What does not fit, with its place; `None` if the value fits.
+    pub(crate) fn problem(&self, value: &Value) -> Option<String> {
+        let error = self.0.iter_errors(value).next()?;
+        let place = error.instance_path().to_string();
+        let words = grov_redact::beginning_of(&error.to_string(), 300).to_owned();
+        Some(match place.is_empty() {
+            true => words,
+            false => format!("{place}: {words}"),
+        })
+    }
+}
+
 /// The first place where a value does not fit a schema of this module; `None` if it fits.
 pub fn mismatch(schema: &Value, value: &Value) -> Option<String> {
     let kinds: Vec<&str> = match &schema["type"] {
@@ -146,6 +209,19 @@ mod tests {
         assert_eq!(
             example(&schema),
             json!({"a": "string - the a", "b": ["x | y"], "c": "integer | null - count"})
+        );
+    }
+
+    #[test]
+    fn a_shape_fits_on_a_line() {
+        let schema = json!({"type": "object", "required": ["from"], "properties": {
+            "from": {"type": "string"},
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"level": {"enum": ["low", 2]}}}},
+            "x": {}, "y": {"type": ["integer", "null"]},
+        }});
+        assert_eq!(
+            shape(&schema),
+            r#"{"from": string, "rows"?: [{"level"?: "low" | 2}], "x"?: any, "y"?: integer | null}"#
         );
     }
 

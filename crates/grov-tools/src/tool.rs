@@ -1,5 +1,6 @@
 //! The declaration of a tool.
 
+use crate::schema::shape;
 use crate::user_tool::UserAction;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -101,6 +102,8 @@ pub struct Argument {
     pub is_required: bool,
     /// Its meaning, in one line.
     pub help: Text,
+    /// The JSON Schema of its values, if it says more than the kind.
+    pub schema: Option<Value>,
 }
 
 /// What an argument accepts.
@@ -130,6 +133,8 @@ pub enum Kind {
     FlagOrChoice(Vec<Text>),
     /// Several texts, separated by commas, spaces or repetition; at most so many.
     List(Option<usize>),
+    /// A value that follows the argument's schema; in the command line as JSON.
+    Json,
 }
 
 impl Tool {
@@ -180,6 +185,7 @@ impl Argument {
             is_positional: false,
             is_required: false,
             help: help.into(),
+            schema: None,
         }
     }
 
@@ -206,6 +212,7 @@ impl Argument {
             Kind::Choice(words) => format!("<{}>", words.join("|")),
             Kind::FlagOrChoice(words) => format!("[{}]", words.join("|")),
             Kind::List(_) => "<a,b,…>".to_owned(),
+            Kind::Json => "<json>".to_owned(),
         };
         match (self.is_positional, value.is_empty()) {
             (true, _) if matches!(self.kind, Kind::List(_)) => format!("<{}>…", self.name),
@@ -226,28 +233,45 @@ impl Argument {
             Kind::FlagOrChoice(words) => format!("flag/{}", words.join("/")),
             Kind::List(None) => "string[]".to_owned(),
             Kind::List(Some(most)) => format!("string[] (max {most})"),
+            Kind::Json => "json".to_owned(),
         }
     }
 
+    /// Its meaning, for JSON with the shape of a value.
+    pub fn long_help(&self) -> String {
+        match &self.schema {
+            Some(schema) if self.kind == Kind::Json => format!("{} (JSON: {})", self.help, shape(schema)),
+            _ => self.help.to_string(),
+        }
+    }
+
+    /// The JSON Schema of its values.
+    pub fn schema(&self) -> Value {
+        let mut schema = self.schema.clone().unwrap_or_else(|| self.kind.schema());
+        schema["description"] = json!(self.help);
+        schema
+    }
+}
+
+impl Kind {
     fn schema(&self) -> Value {
-        let mut schema = match &self.kind {
-            Kind::Text => json!({"type": "string"}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
-            Kind::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
-            Kind::Choice(words) => json!({"type": "string", "enum": words}),
-            Kind::FlagOrChoice(words) => {
+        match self {
+            Self::Text => json!({"type": "string"}),
+            Self::Flag => json!({"type": "boolean"}),
+            Self::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
+            Self::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
+            Self::Choice(words) => json!({"type": "string", "enum": words}),
+            Self::FlagOrChoice(words) => {
                 json!({"anyOf": [{"type": "boolean"}, {"type": "string", "enum": words}]})
             }
-            Kind::List(most) => {
+            Self::List(most) => {
                 let mut list = json!({"type": "array", "items": {"type": "string"}});
                 if let Some(most) = most {
                     list["maxItems"] = json!(most);
                 }
                 list
             }
-        };
-        schema["description"] = json!(self.help);
-        schema
+            Self::Json => json!({}),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Tools of the user's own, declared in TOML files.
 
+use crate::schema::Checker;
 use crate::tool::{Action, Argument, Key, Kind, Price, Risk, Tool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -196,9 +197,17 @@ fn arguments(schema: Option<&Value>) -> Result<Vec<Argument>, UserToolError> {
                     "`input.properties` has the name {name:?}, which cannot be an option"
                 )));
             }
+            let kind = kind(name, property)?;
+            let schema = (kind == Kind::Json || says_more(property)).then(|| property.clone());
+            if let Some(problem) = schema.as_ref().and_then(|schema| Checker::new(schema).err()) {
+                return Err(UserToolError::Field(format!(
+                    "`input.properties.{name}` is no JSON Schema: {problem}"
+                )));
+            }
             Ok(Argument {
+                schema,
                 name: option.into(),
-                kind: kind(name, property)?,
+                kind,
                 is_positional: required.contains(&name),
                 is_required: required.contains(&name),
                 help: property["description"].as_str().unwrap_or(name).to_owned().into(),
@@ -207,10 +216,30 @@ fn arguments(schema: Option<&Value>) -> Result<Vec<Argument>, UserToolError> {
         .collect()
 }
 
+/// Whether a schema has keywords that the kind of an argument does not express.
+fn says_more(property: &Value) -> bool {
+    let keywords = property.as_object().into_iter().flatten();
+    let is_list = property["type"] == "array";
+    keywords
+        .into_iter()
+        .any(|(keyword, value)| match keyword.as_str() {
+            "type" | "description" | "minimum" | "maximum" | "maxItems" => false,
+            "enum" => property["type"].as_str().is_some_and(|kind| kind != "string"),
+            "items" => is_list && *value != json!({"type": "string"}),
+            _ => true,
+        })
+}
+
+/// What an argument accepts in the command line. Whatever is no text, number, flag or list of texts is JSON.
 fn kind(name: &str, property: &Value) -> Result<Kind, UserToolError> {
-    let words: Option<Vec<_>> = property["enum"].as_array().map(|words| {
-        let words = words.iter().filter_map(Value::as_str);
-        words.map(|word| word.to_owned().into()).collect()
+    if !property.is_object() {
+        return Err(UserToolError::Field(format!(
+            "`input.properties.{name}` is no table with a JSON Schema"
+        )));
+    }
+    let words: Option<Vec<_>> = property["enum"].as_array().and_then(|words| {
+        let words = words.iter().map(|word| Some(word.as_str()?.to_owned().into()));
+        words.collect::<Option<Vec<_>>>()
     });
     Ok(match (property["type"].as_str(), words) {
         (Some("string") | None, Some(words)) if !words.is_empty() => Kind::Choice(words),
@@ -224,14 +253,11 @@ fn kind(name: &str, property: &Value) -> Result<Kind, UserToolError> {
             min: property["minimum"].as_f64().unwrap_or(f64::MIN),
             max: property["maximum"].as_f64().unwrap_or(f64::MAX),
         },
-        // A count of items fits.
-        (Some("array"), _) => Kind::List(property["maxItems"].as_u64().map(|most| most as usize)),
-        (other, _) => {
-            return Err(UserToolError::Field(format!(
-                "`input.properties.{name}` has the type {}; string, boolean, integer, number and array are possible",
-                other.unwrap_or("none")
-            )));
+        (Some("array"), _) if matches!(property["items"]["type"].as_str(), None | Some("string")) => {
+            // A count of items fits.
+            Kind::List(property["maxItems"].as_u64().map(|most| most as usize))
         }
+        _ => Kind::Json,
     })
 }
 
@@ -275,6 +301,125 @@ minimum = 1
         assert!(crate::docs::catalogue(&registry).contains("local wordcount"));
         assert!(crate::docs::snippet(&tool).contains("--max-lines"));
         assert!(matches!(registry.add(tool), Err(UserToolError::Taken(_))));
+    }
+
+    const NESTED: &str = r#"
+group = "team"
+name = "tickets"
+description = "Finds tickets"
+command = ["tickets"]
+
+[input]
+type = "object"
+required = ["filter"]
+[input.properties.filter]
+type = "object"
+description = "What to find"
+required = ["state"]
+additionalProperties = false
+[input.properties.filter.properties.state]
+enum = ["open", "closed"]
+[input.properties.filter.properties.period]
+type = "object"
+required = ["from"]
+properties = { from = { type = "string", pattern = "^\\d{4}-\\d{2}-\\d{2}$" }, days = { type = "integer", minimum = 1 } }
+[input.properties.rows]
+type = "array"
+minItems = 1
+items = { type = "object", required = ["id"], properties = { id = { type = "integer" } } }
+[input.properties.labels]
+type = "array"
+items = { type = "string", enum = ["bug", "idea"] }
+[input.properties.priority]
+type = "integer"
+enum = [1, 3, 5]
+"#;
+
+    fn of_words(tool: &Tool, given: &[(&str, &str)]) -> Result<crate::Arguments, crate::ToolError> {
+        let given = given.iter();
+        let given = given.map(|(field, word)| ((*field).to_owned(), vec![(*word).to_owned()]));
+        crate::Arguments::of_words(tool, given.collect())
+    }
+
+    #[test]
+    fn nested_objects_and_lists_are_checked_with_their_place() {
+        let tool = parse_user_tool(NESTED).unwrap();
+        let good = r#"{"state": "open", "period": {"from": "2026-01-02", "days": 3}}"#;
+        let given = [
+            ("filter", good),
+            ("rows", r#"[{"id": 1}, {"id": 2}]"#),
+            ("labels", "bug,idea"),
+            ("priority", "3"),
+        ];
+        let read = of_words(&tool, &given).unwrap();
+        assert_eq!(read.as_object()["filter"]["period"]["days"], 3);
+        assert_eq!(read.as_object()["rows"][1]["id"], 2);
+        for (field, word, reason) in [
+            ("filter", "{", "must be JSON"),
+            (
+                "filter",
+                r#"{"period": {"from": "2026-01-02"}}"#,
+                "\"state\" is a required property",
+            ),
+            ("filter", r#"{"state": "other"}"#, "/state"),
+            ("filter", r#"{"state": "open", "more": 1}"#, "more"),
+            (
+                "filter",
+                r#"{"state": "open", "period": {"from": "today"}}"#,
+                "/period/from",
+            ),
+            (
+                "filter",
+                r#"{"state": "open", "period": {"from": "2026-01-02", "days": 0}}"#,
+                "/period/days",
+            ),
+            ("filter", r#"["open"]"#, "not of type"),
+            ("rows", "[]", "does not fit"),
+            ("rows", r#"[{"id": 1}, {"id": "2"}]"#, "/1/id"),
+            ("labels", "bug,other", "/1"),
+            ("priority", "2", "does not fit"),
+        ] {
+            let error = of_words(&tool, &[(field, word)]).unwrap_err();
+            assert_eq!(error.kind, crate::ErrorKind::Usage);
+            assert!(error.message.contains(reason), "{word}: {error}");
+        }
+    }
+
+    #[test]
+    fn nested_schemas_are_in_help_snippet_catalogue_and_definition() {
+        let tool = parse_user_tool(NESTED).unwrap();
+        assert_eq!(tool.arguments[0].usage(), "<filter>");
+        let shape = r#"{"period"?: {"days"?: integer, "from": string}, "state": "open" | "closed"}"#;
+        assert!(
+            tool.arguments[0].long_help().contains(shape),
+            "{}",
+            tool.arguments[0].long_help()
+        );
+        assert!(crate::docs::snippet(&tool).contains(&shape.replace('|', "\\|")));
+        let schema = &crate::docs::definition(&tool)["input_schema"]["properties"];
+        assert_eq!(
+            schema["filter"]["properties"]["period"]["required"],
+            json!(["from"])
+        );
+        assert_eq!(schema["rows"]["items"]["properties"]["id"]["type"], "integer");
+        let mut registry = crate::Registry::built_in();
+        registry.add(tool).unwrap();
+        assert!(crate::docs::catalogue(&registry).contains(shape));
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_refused() {
+        for property in [
+            "type='strange'",
+            "type='object'\nrequired='x'",
+            "'$ref'='https://a.example/s.json'",
+        ] {
+            let text = format!(
+                "group='a'\nname='b'\ndescription='d'\ncommand=['x']\n[input.properties.p]\n{property}"
+            );
+            let error = parse_user_tool(&text).unwrap_err().to_string();
+            assert!(error.contains("input.properties.p"), "{property}: {error}");
+        }
     }
 
     #[test]

@@ -173,3 +173,38 @@ fn chats_that_outlast_the_grace_are_told() -> Result<()> {
     assert!(began.elapsed() < Duration::from_secs(6));
     Ok(())
 }
+
+#[test]
+fn a_client_that_reads_nothing_is_disconnected() -> Result<()> {
+    let scene = Scene::with(|agent| agent.env("GROV_AGENT_CLIENT_TIMEOUT", "1s"))?;
+    let part = |number: usize| format!("# Part {number}\n\n{}\n\n", "word ".repeat(300));
+    let document = scene.document("Long", "FACTS", &(0..200).map(part).collect::<String>())?;
+    let target = format!(
+        "/projects/{}/docs/{}/chunks?limit=200",
+        scene.project,
+        super::text(&document["id"])
+    );
+    let port = scene.agent.port();
+    let mut silent = open(port)?;
+    let request = scene.agent.request("GET", &target).bytes(port);
+    // More than the buffers of both sides hold.
+    for _ in 0..100 {
+        silent.write_all(&request)?;
+    }
+    let others = || -> Option<u64> {
+        let metrics = scene
+            .agent
+            .send(&scene.agent.request("GET", "/metrics"))
+            .ok()?
+            .text();
+        let line = metrics
+            .lines()
+            .find(|line| !line.starts_with('#') && line.contains("connections "))?;
+        // Without the one that asks.
+        line.rsplit(' ').next()?.parse::<u64>().ok()?.checked_sub(1)
+    };
+    eventually("the connection to be open", || (others()? == 1).then_some(()))?;
+    eventually("the connection to be closed", || (others()? == 0).then_some(()))?;
+    drop(silent);
+    Ok(())
+}

@@ -77,16 +77,32 @@ impl Workload {
                 (format!("/projects/{project}/memory"), body)
             }
         };
-        let key = format!("request-{number}");
+        let answer = self.answered(&target, &format!("request-{number}"), &body)?;
+        if number % KINDS == 0 {
+            // The callback of the tool that the chat asked for.
+            let call = &answer["response_json"]["tool_calls"][0]["id"];
+            for status in ["approved", "succeeded"] {
+                let mut body = json!({"tool_call_id": call, "status": status});
+                if status == "succeeded" {
+                    body["result"] = json!({"number": number});
+                }
+                self.answered("/tools/result", &format!("{status}-{number}"), &body)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Posts a request until it is answered.
+    fn answered(&self, target: &str, key: &str, body: &Value) -> Result<Value> {
         let start = Instant::now();
         loop {
-            let failure = match post(self.port.load(Ordering::Relaxed), &target, &key, &body) {
-                Ok((200 | 201, _)) => return Ok(()),
+            let failure = match post(self.port.load(Ordering::Relaxed), target, key, body) {
+                Ok((200 | 201, answer)) => return Ok(answer),
                 Ok((status @ (429 | 503), answer)) => format!("{status} {answer}"),
-                Ok((status, answer)) => anyhow::bail!("{target} {number}: {status} {answer}"),
+                Ok((status, answer)) => anyhow::bail!("{target} {key}: {status} {answer}"),
                 Err(error) => format!("{error:#}"),
             };
-            ensure!(start.elapsed() < PATIENCE, "{target} {number}: {failure}");
+            ensure!(start.elapsed() < PATIENCE, "{target} {key}: {failure}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -104,6 +120,17 @@ impl Workload {
         ensure!(calls.len() == of_kind(0), "{} calls of {made}", calls.len());
         let of: HashSet<&str> = calls.iter().map(|call| text(&call["thread_id"])).collect();
         ensure!(of.len() == calls.len(), "two calls of one thread");
+        let results: HashSet<u64> = calls
+            .iter()
+            .filter(|call| call["status"] == "succeeded")
+            .filter_map(|call| call["result"]["number"].as_u64())
+            .collect();
+        ensure!(
+            results.len() == calls.len(),
+            "{} results of {} calls",
+            results.len(),
+            calls.len()
+        );
         let events = all(agent, &format!("/projects/{project}/memory?type=event"))?;
         let contents: HashSet<&str> = events.iter().map(|event| text(&event["content"])).collect();
         ensure!(

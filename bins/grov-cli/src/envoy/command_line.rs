@@ -200,7 +200,7 @@ fn of_tool(tool: &Tool) -> Command {
             tool.price.basis
         )));
     for argument in tool.arguments.iter().chain(COMMON_ARGUMENTS.iter()) {
-        let mut arg = Arg::new(text(&argument.field())).help(text(&argument.help));
+        let mut arg = Arg::new(text(&argument.field())).help(text(&argument.long_help()));
         if !argument.is_positional {
             arg = arg.long(text(&argument.name));
         }
@@ -220,6 +220,7 @@ fn of_tool(tool: &Tool) -> Command {
             }
             Kind::List(_) => arg.num_args(1..).action(ArgAction::Append),
             Kind::Text => arg,
+            Kind::Json => arg.value_name("JSON"),
             Kind::Integer { .. } | Kind::Number { .. } => arg.allow_negative_numbers(true),
         });
     }

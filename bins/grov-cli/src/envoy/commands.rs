@@ -116,16 +116,19 @@ async fn read_piped() -> Result<Piped, ToolError> {
     piped.map_err(|error| failed(error.to_string()))
 }
 
-/// Ends at Ctrl-C or when the process is asked to end.
+/// Ends at Ctrl-C, when the process is asked to end, or when its terminal goes away.
 async fn cancelled() {
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+    ) else {
         return std::future::pending().await;
     };
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
     }
 }
 

@@ -35,7 +35,7 @@ use utoipa::ToSchema;
 const MAX_MESSAGE: usize = 128 * 1024;
 /// The largest metadata in bytes, as JSON.
 const MAX_METADATA: usize = 32 * 1024;
-/// How often a stream says that it is alive while the model is silent.
+/// How often a stream says that it is alive while the model is silent, at most. These writes also find clients that are gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// How many events wait for a client that reads slowly. Beyond this, pieces of text are joined.
 const MAX_WAITING: usize = 64;
@@ -128,6 +128,7 @@ pub(crate) async fn chat(
     let project = service.project(&caller, body.project_id).await?;
     caller.needs(KeyRole::Agent)?;
     let request = checked(body)?;
+    let alive = KEEP_ALIVE.min(service.parts.limits.client_timeout / 3);
     let running = service
         .chat_limits
         .begin(caller.id(), project.id)
@@ -153,7 +154,7 @@ pub(crate) async fn chat(
         }
     });
     if wants_events(&headers) {
-        let events = Sse::new(events(chat, queue)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+        let events = Sse::new(events(chat, queue)).keep_alive(KeepAlive::new().interval(alive));
         let mut response = events.into_response();
         // So that a reverse proxy does not collect the events.
         let no = http::HeaderValue::from_static("no");

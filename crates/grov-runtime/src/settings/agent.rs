@@ -104,6 +104,8 @@ pub struct AgentLimits {
     pub chats_per_minute: u32,
     /// Chats of a project at the same time.
     pub chats_at_once: u32,
+    /// How long a client may take nothing of an answer that waits for it.
+    pub client_timeout: Duration,
     /// Tokens of documents and memory in a prompt.
     pub context_tokens: u32,
     /// Tokens of history in a prompt.
@@ -148,6 +150,7 @@ impl AgentSettings {
                 max_body_bytes: values.max_body_bytes,
                 chats_per_minute: values.chats_per_minute,
                 chats_at_once: values.chats_at_once,
+                client_timeout: values.client_timeout,
                 context_tokens: values.context_tokens,
                 history_tokens: values.history_tokens,
                 max_output_tokens: values.max_output_tokens,

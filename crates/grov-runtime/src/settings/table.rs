@@ -114,6 +114,10 @@ settings! {
         /// Maximum number of chats that a key may start per minute
         chats_per_minute: u32 = "agent.chats_per_minute", Kind::Integer { min: 1, max: 1_000_000 }, "60",
             ["GROV_AGENT_CHATS_PER_MINUTE"];
+        /// How long a client may take nothing of an answer that waits for it, event streams included; then its connection is
+        /// closed, and its chat cancelled
+        client_timeout: Duration = "agent.client_timeout", Kind::Duration { min_seconds: 1 }, "45s",
+            ["GROV_AGENT_CLIENT_TIMEOUT"];
         /// Maximum number of tokens of documents and memory in a prompt
         context_tokens: u32 = "agent.context_tokens", Kind::Integer { min: 256, max: 1_000_000 }, "6000",
             ["GROV_AGENT_CONTEXT_TOKENS"];

@@ -478,3 +478,124 @@ async fn a_recorded_verdict_is_neither_sent_nor_asked_for_again() {
     world.run("vertex-validate", &[given[0], ("fresh", "")]).await;
     assert_eq!(asked(&server, 1), asked(&server, 0));
 }
+
+/// What an agent reads of a call: the command and the object that it prints, in bytes.
+fn read_by_agent(command: &str, printed: &crate::world::Printed) -> usize {
+    command.len() + printed.value.to_string().len()
+}
+
+/// Compares the bytes that an agent would read instead with those that it reads, and prints both.
+#[expect(clippy::print_stderr, reason = "the figures are reported")]
+fn compare(what: &str, instead: usize, read: usize) {
+    eprintln!(
+        "{what}: {} tokens instead of {} ({:.2} %)",
+        read / 4,
+        instead / 4,
+        100.0 * read as f64 / instead as f64
+    );
+    assert!(read * 50 <= instead, "{what}: {read} of {instead} bytes");
+}
+
+/// An opinion with twelve issues, each in two sentences.
+fn issues(of: impl Fn(usize, &str) -> Value) -> Vec<Value> {
+    let text =
+        "The error of the write is dropped, so that a full disk looks like success. Callers cannot retry.";
+    (0..12).map(|number| of(number, text)).collect()
+}
+
+#[tokio::test]
+async fn a_review_costs_the_context_at_most_two_percent_of_its_diff() {
+    let issues = issues(|number, text| {
+        json!({"file": format!("src/part{number}.rs"), "line": 40 + number, "severity": "high", "issue": text,
+            "suggestion": "Return the error and let the caller decide."})
+    });
+    let answer = json!({"step_reviewed": null, "verdict": "needs_work", "issues": issues, "approved_steps": [1],
+        "plan_adherence": {"on_track": true, "deviations": []}, "questions_for_user": []});
+    let server = Server::start(vec![gemini(&answer.to_string())]);
+    let world = world(&server.url);
+    world.git(&["init", "-q", "-b", "main"]);
+    let source = |file: usize, word: &str| -> String {
+        let line = |number: usize| {
+            format!(
+                "    let {word}_{number} = compute_value(input.field_{file}, {number}).unwrap_or_default();\n"
+            )
+        };
+        (0..100).map(line).collect()
+    };
+    for file in 0..25 {
+        world.write(&format!("src/part{file}.rs"), &source(file, "old"));
+    }
+    world.write(
+        "plan.md",
+        "# Plan\n\n## Implementation Steps\n1. [ ] Rename the values\n",
+    );
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "first"]);
+    for file in 0..25 {
+        world.write(&format!("src/part{file}.rs"), &source(file, "new"));
+    }
+    let printed = world.run("vertex-review", &[("plan", "plan.md")]).await;
+    assert_eq!(printed.code, 0, "{}", printed.value);
+    let sent = asked(&server, 0);
+    let changed = sent.lines().filter(|line| line.starts_with(['+', '-'])).count();
+    assert!(changed >= 5000, "{changed} lines");
+    let diff = std::process::Command::new("git")
+        .args(["diff", "main"])
+        .current_dir(&world.around.directory)
+        .output();
+    let diff = diff.unwrap().stdout.len();
+    compare(
+        "review of 5,000 changed lines",
+        diff,
+        read_by_agent("envoy vertex review --plan plan.md", &printed),
+    );
+}
+
+#[tokio::test]
+async fn a_validation_costs_the_context_at_most_two_percent_of_its_files() {
+    let issues = issues(
+        |number, text| json!({"section": format!("Step {number}"), "problem": text, "suggestion": "Leave it out."}),
+    );
+    let answer = json!({"verdict": "needs_simplification", "issues": issues, "questions_for_user": ["Which port?"],
+        "recommended_edits": [{"section": "Step 1", "current": "A queue of its own", "proposed": "The existing queue"}]});
+    let server = Server::start(vec![gemini(&answer.to_string())]);
+    let world = world(&server.url);
+    world.git(&["init", "-q", "-b", "feature"]);
+    let mut instead = 0;
+    let mut write = |path: &str, text: &str| {
+        instead += text.len();
+        world.write(path, text);
+    };
+    let step =
+        |number: usize| format!("{number}. [ ] Move the part number {number} behind the port, with tests.\n");
+    let steps: String = (1..40).map(step).collect();
+    write(
+        ".claude/plans/feature/plan.md",
+        &format!("# Plan\n\n## Implementation Steps\n{steps}"),
+    );
+    write(
+        ".claude/plans/feature/queries.jsonl",
+        "{\"prompt\":\"move the parts behind ports\"}\n",
+    );
+    let files: String = (0..10)
+        .map(|file| format!("{{\"path\":\"src/part{file}.rs\"}}\n"))
+        .collect();
+    write(".claude/plans/feature/files.jsonl", &files);
+    for file in 0..10 {
+        let line = |number: usize| {
+            format!("    let value_{number} = compute_value(input.field_{file}, {number})?;\n")
+        };
+        write(
+            &format!("src/part{file}.rs"),
+            &(0..400).map(line).collect::<String>(),
+        );
+    }
+    let printed = world.run("vertex-validate", &[]).await;
+    assert_eq!(printed.code, 0, "{}", printed.value);
+    assert!(asked(&server, 0).contains("field_9, 399"));
+    compare(
+        "validation with ten files",
+        instead,
+        read_by_agent("envoy vertex validate", &printed),
+    );
+}

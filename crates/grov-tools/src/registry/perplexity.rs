@@ -96,6 +96,11 @@ pub(super) fn tools() -> Vec<Tool> {
         Kind::Choice(vec!["low".into(), "medium".into(), "high".into()]),
         "How far it reasons; low is cheaper",
     ));
+    research.arguments.push(Argument::option(
+        "async",
+        Kind::Flag,
+        "Run it as a job and ask for its result; a command that ended early goes on when it is repeated within a day",
+    ));
     let search = Tool {
         name: "search".into(),
         description: "Web search: titles, addresses and excerpts".into(),
