@@ -10,6 +10,7 @@
 
 mod address;
 mod commands;
+mod concepts;
 mod disguise;
 mod duties;
 mod features;
@@ -205,7 +206,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
     let mut sightings: Vec<Sighting> = Vec::new();
     let mut sentences = 0;
     let is_about = is_about_texts(texts);
-    let is_own = hosts::is_of_the_organization(texts);
+    let agents_are_people = mention::are_agents_people(texts);
     for (place, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let normalized = NormalizedText::of(text);
         let quotations = Quotations::of(text, is_about);
@@ -218,7 +219,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
                 sentence: sentences + sentence,
             }),
         };
-        let phrases = normalized.phrases();
+        let phrases = normalized.phrases(agents_are_people);
         for phrase in &phrases {
             if !quotations.has_mention(phrase.at) {
                 add(phrase.finding, phrase.at, phrase.sentence);
@@ -232,16 +233,16 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
                 add(finding, at, last);
             }
         };
-        let address = address::addressed(text);
-        if let Some((address, at)) = address.filter(|(_, at)| !quotations.has_mention(*at)) {
+        let is_meant = |address: &(Address, usize)| {
+            let is_person = agents_are_people && address.0 == Address::Possible;
+            !is_person && !quotations.has_mention(address.1)
+        };
+        if let Some((address, at)) = address::addressed(text).filter(is_meant) {
             add_all(address.finding(), at);
+            add_all(Finding::Feature(Feature::Named), at);
         }
         for (command, at) in commands(text) {
-            if command == Command::ForeignSource && !is_own {
-                add_all(Finding::Kind(SuspicionKind::Redirection), at);
-                continue;
-            }
-            let is_example = is_about && quotations.has_mention(at);
+            let is_example = is_about && (quotations.has_mention(at) || mention::is_narrated(text, at));
             if !is_example && !is_rejected(text, at) {
                 add_all(command.finding(), at);
             }
@@ -249,6 +250,9 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
         let patterns = [
             (SuspicionKind::Impersonation, patterns::tags(text, &quotations)),
             (SuspicionKind::Impersonation, address::posed_notice(text)),
+            (SuspicionKind::Exfiltration, patterns::leaking_address(text)),
+            (SuspicionKind::Impersonation, patterns::posed_message(text)),
+            (SuspicionKind::Disguise, patterns::mixed_words(text)),
             (SuspicionKind::Hidden, patterns::hidden(text)),
             (SuspicionKind::Blob, patterns::blob(text)),
         ];
@@ -309,12 +313,15 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
         Finding::Kind(kind) => kind.is_order(),
         Finding::Feature(feature) => {
             use Feature::*;
-            matches!(feature, Disarmed | Weakened | Destroyed | Concealed | Sent)
+            matches!(
+                feature,
+                Disarmed | Weakened | Undermined | Destroyed | Erased | Concealed | Sent
+            )
         }
     };
     let plain: HashSet<Finding> = plain.iter().map(|one| one.finding).collect();
     let more = |reading: &String| -> HashSet<Finding> {
-        let said = NormalizedText::of(reading).phrases().into_iter();
+        let said = NormalizedText::of(reading).phrases(false).into_iter();
         said.map(|one| one.finding)
             .filter(|finding| is_strong(*finding) && !plain.contains(finding))
             .collect()

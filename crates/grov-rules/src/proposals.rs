@@ -186,7 +186,8 @@ fn open_loops(material: &ProposalMaterial<'_>) -> Vec<ProposedItem> {
         let is_offer = has_phrase(&all, OFFERS);
         let is_left =
             has_phrase(&all, LEFT) || phrases::LEFT_UNSPACED.iter().any(|mark| sentence.contains(mark));
-        if is_left && !is_offer {
+        let is_named = sentence.starts_with("Open: ");
+        if (is_left || is_named) && !is_offer {
             found.push(ProposedItem {
                 kind: MemoryType::OpenLoop,
                 quote: sentence.clone(),

@@ -45,7 +45,8 @@ const FILLERS: &[&str] = &[
     "all", "any", "every", "the", "other", "coding", "future", "language", "models", "model", "reading", "this", "of", "in",
     "alle", "die", "der", "den", "los", "las", "el", "la", "les", "le", "lassistant", "lagent", "i", "gli", "os", "as", "tous",
     "todos", "de", "yapay", "tüm", "всех", "всем", "и", "wszystkich", "toate", "toți", "artificial", "intelligence", "only", "next", "here", "repository", "project", "working", "on", "anyone", "que", "lee", "qui", "lit",
-    "большие", "языковые",
+    "большие", "языковые", "agli", "alla", "ai", "till", "pro", "lattention", "des", "du", "p.s", "ps", "that", "reads", "who", "read",
+    "automated", "tools", "session", "modellerine", "modelle", "systeme", "systems", "системам", "моделей", "языковых", "every",
 ];
 
 /// Whether an address is one beyond doubt.
@@ -62,7 +63,7 @@ pub(super) fn addressed(text: &str) -> Option<(Address, usize)> {
     let lower = text.to_lowercase();
     // Lower case moves places in few scripts; a place that does not fit is moved to the text.
     let place = |at: usize| text.floor_char_boundary(at.min(text.len()));
-    let ends = lower.match_indices([':', '：', '—', ',']);
+    let ends = lower.match_indices([':', '：', '—', ',', ']']);
     let mut found: Option<(Address, usize)> = None;
     for (end, _) in ends {
         let from = lower.ceil_char_boundary(end.saturating_sub(MAX_ADDRESS));
@@ -100,10 +101,18 @@ fn address(before: &str, from_end: &str) -> Option<Address> {
     let is_known = |word: &str| {
         is_agent(word) || NOTICES.contains(&word) || FILLERS.contains(&word) || DOCUMENTS.contains(&word)
     };
-    if !(is_model || words.iter().any(|word| is_agent(word))) || !words.iter().all(|word| is_known(word)) {
+    let is_colon = from_end.starts_with([':', '：', '—', ']']);
+    if !(is_model || words.iter().any(|word| is_agent(word))) {
         return None;
     }
-    let is_colon = from_end.starts_with([':', '：', '—']);
+    if !words.iter().all(|word| is_known(word)) {
+        // "Hint to the LLM in this session: …" is a hint, if the words begin as an address does.
+        let heads = words
+            .first()
+            .is_some_and(|word| NOTICES.contains(word) || DOCUMENTS.contains(word));
+        let names = words.iter().any(|word| is_certain_agent(word));
+        return (is_colon && heads && names).then_some(Address::Possible);
+    }
     let is_document = words.iter().any(|word| DOCUMENTS.contains(word));
     // "For agents:" may head a list of what support agents see.
     let is_certain = is_model || words.iter().any(|word| is_certain_agent(word));
@@ -166,7 +175,13 @@ pub(super) fn posed_notice(text: &str) -> Option<usize> {
         text.split(|character: char| !(character.is_ascii_alphanumeric() || "_-=.".contains(character)));
     for word in words.filter(|word| !word.is_empty()) {
         let bare = word.trim_matches(|character: char| !character.is_ascii_alphanumeric());
-        if NOTICES.contains(&bare) && before.is_some_and(|before| SENDERS.contains(&before)) {
+        // A notice has a text: "SECURITY UPDATE mails" names a kind.
+        let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
+        let is_followed = text[end..]
+            .trim_start_matches([' ', ']'])
+            .starts_with([':', '(', '—', '!', '\n', '-', '>'])
+            || text[end..].starts_with(']');
+        if is_followed && NOTICES.contains(&bare) && before.is_some_and(|before| SENDERS.contains(&before)) {
             // Words are slices of the text.
             return Some(before.map_or(0, |before| before.as_ptr() as usize - text.as_ptr() as usize));
         }
@@ -222,5 +237,6 @@ mod tests {
         assert_eq!(posed_notice("system message: shorter"), None);
         assert_eq!(posed_notice("SYSTEM_MESSAGE and ADMIN_MODE=1 in config"), None);
         assert_eq!(posed_notice("System update of the runners"), None);
+        assert_eq!(posed_notice("mails with SECURITY UPDATE in the subject"), None);
     }
 }

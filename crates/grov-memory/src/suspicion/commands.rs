@@ -372,6 +372,15 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
             .split(|character: char| character.is_whitespace() || "|;&`\"'()".contains(character))
             .filter(|word| !word.is_empty())
             .collect();
+        let is_published = line.split('>').skip(1).any(|target| {
+            let target = target.trim_start();
+            ["public/", "docs/", "static/", "www/", "readme"]
+                .iter()
+                .any(|place| target.starts_with(place))
+        });
+        if is_published && reads_secret(line) {
+            found.push((Command::Secret, line_at));
+        }
         let Some(program) = words.iter().position(|word| PROGRAMS.contains(word)) else {
             continue;
         };
@@ -395,10 +404,13 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
             let file = word.rsplit(['@', '=', '<']).next().unwrap_or(word);
             SECRET_FILES.iter().any(|secret| file.ends_with(secret))
         };
-        let secret = words.iter().any(is_secret);
+        let secret = words.iter().any(is_secret) || line.split('|').any(|part| reads_secret(part.trim()));
         let piped = [
             "env |",
             "env|",
+            "pbpaste |",
+            "xclip -o",
+            "wl-paste",
             "printenv |",
             "printenv|",
             "auth token |",
@@ -428,10 +440,23 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
         // "dig $(whoami).example.org"
         let is_looked_up = matches!(words[program], "dig" | "nslookup" | "host")
             && ["$(", "`"].iter().any(|open| line.contains(open))
-            && ["whoami", "hostname", "cat ", "head ", "env"]
-                .iter()
-                .any(|word| line.contains(word));
-        let to_program = (piped || secret) && (sends || is_pipe) || is_copied || is_looked_up;
+            && [
+                "whoami",
+                "hostname",
+                "cat ",
+                "head ",
+                "env",
+                "base64",
+                "xxd",
+                "git config",
+            ]
+            .iter()
+            .any(|word| line.contains(word));
+        // A host of the organization is none to hide from.
+        let hosts: Vec<Host> = addresses(line).map(|(host, _)| host).collect();
+        let stays = !hosts.is_empty() && hosts.iter().all(|host| *host == Host::Internal);
+        let to_program =
+            !stays && (piped || secret) && (sends || is_pipe) || is_copied && !stays || is_looked_up;
         // A header for authorization is what a secret is for.
         if to_program && !line.contains("authorization") {
             let at = line.find(words[program]).unwrap_or(0);
@@ -563,10 +588,12 @@ fn is_harmless_use(before: &str, after: &str, close: char) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
+    // "--from-literal=token=", "db.password=".
+    let last_name = |name: &str| is_name(name.rsplit(['=', '.', '-', ':', ',']).next().unwrap_or(name));
     let is_assigned = word
         .trim_end_matches(['"', '\''])
         .strip_suffix('=')
-        .is_some_and(|name| is_name(name.trim_start_matches('"')));
+        .is_some_and(|name| last_name(name.trim_start_matches('"')));
     let is_exported = ["export ", "env ", "set -a", "eval ", "source ", "declare "]
         .iter()
         .any(|start| line.contains(start));
@@ -668,6 +695,21 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
         "--trusted-host",
         "flatpak remote-add",
         "-i http",
+        "_base_url",
+        "api_base",
+        "https_proxy",
+        "http_proxy",
+        "all_proxy",
+        "distributionurl",
+        "mirrorof",
+        "npx http",
+        "npx -y http",
+        "npm install http",
+        "npm i http",
+        "install git+http",
+        "goinsecure",
+        "push url",
+        "pushurl",
     ];
     for setter in SETTERS.iter().chain(NOUNS) {
         for (at, _) in lower.match_indices(setter) {
@@ -685,6 +727,7 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
             let is_unchecked = hosts.iter().any(|(host, is_plain)| match host {
                 Host::Address => true,
                 Host::Foreign => *is_plain,
+                Host::Dubious => true,
                 Host::Internal | Host::Known => false,
             });
             let no_check = [
@@ -696,12 +739,17 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
                 "sslverify false",
                 "gosumdb=off",
                 "gonosumdb",
+                "gonosumcheck",
+                "-insecure",
+                "strict-ssl",
                 "--allow-unauthenticated",
                 "gpgcheck=0",
             ]
             .iter()
             .any(|mark| line.contains(mark));
-            let is_foreign = hosts.iter().any(|(host, _)| *host == Host::Foreign);
+            let is_foreign = hosts
+                .iter()
+                .any(|(host, _)| matches!(host, Host::Foreign | Host::Dubious));
             // A remote of the project itself, or a rewriting rule, redirects all later work.
             let redirects_all = matches!(*setter, "set-url" | "insteadof" | "pushurl") && is_foreign;
             if is_named_only {

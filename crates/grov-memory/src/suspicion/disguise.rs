@@ -98,10 +98,26 @@ fn without_digits(text: &str, one: char) -> Option<String> {
                 return word.to_owned();
             }
             disguised += 1;
-            word.chars().map(letter).collect()
+            read_as_letters(word, letter)
         })
         .collect();
     (disguised >= 2).then(|| words.join(" "))
+}
+
+/// A word with its figures as letters. A sign that no letter follows is punctuation.
+fn read_as_letters(word: &str, letter: impl Fn(char) -> char) -> String {
+    let mut next = word.chars().skip(1);
+    word.chars()
+        .map(|character| {
+            let is_inside = next.next().is_some_and(char::is_alphanumeric);
+            let is_sign = matches!(character, '!' | '|' | '+');
+            if is_sign && !is_inside {
+                character
+            } else {
+                letter(character)
+            }
+        })
+        .collect()
 }
 
 /// The text with runs of single letters joined: `i g n o r e   a l l` and `i.g.n.o.r.e`. Two or more separators end a word.
@@ -175,10 +191,34 @@ fn decoded(text: &str) -> Option<String> {
     let runs = text
         .split(|character: char| !is_data(character))
         .filter(|run| run.len() >= MIN_ENCODED);
-    let mut texts = runs.filter_map(|run| from_hexadecimal(run).or_else(|| from_base64(run)));
+    let groups = hexadecimal_groups(text);
+    let groups = groups.iter().filter_map(|run| from_hexadecimal(run));
+    let mut texts = runs
+        .filter_map(|run| from_hexadecimal(run).or_else(|| from_base64(run)))
+        .chain(groups);
     texts
         .next()
         .map(|first| texts.fold(first, |all, next| all + "\n" + &next))
+}
+
+/// Hexadecimal digits in groups of two, four or eight, joined.
+fn hexadecimal_groups(text: &str) -> Vec<String> {
+    let mut runs = vec![String::new()];
+    for word in text.split_whitespace() {
+        let digits = word
+            .trim_start_matches("0x")
+            .trim_start_matches("\\x")
+            .trim_end_matches(',');
+        let is_group =
+            matches!(digits.len(), 2 | 4 | 8) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match runs.last_mut() {
+            Some(run) if is_group => run.push_str(digits),
+            Some(run) if !run.is_empty() => runs.push(String::new()),
+            _ => {}
+        }
+    }
+    runs.retain(|run| run.len() >= MIN_ENCODED);
+    runs
 }
 
 fn from_hexadecimal(run: &str) -> Option<String> {
@@ -223,12 +263,13 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
 
 /// The text with numeric character references and percent escapes as characters, if it has several.
 fn without_entities(text: &str) -> Option<String> {
-    if text.matches("&#").count() + text.matches('%').count() < 4 {
+    let escapes = ["&#", "%", "\\u00", "\\x"].map(|escape| text.matches(escape).count());
+    if escapes.iter().sum::<usize>() < 4 {
         return None;
     }
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(['&', '%']) {
+    while let Some(at) = rest.find(['&', '%', '\\']) {
         plain.push_str(&rest[..at]);
         rest = &rest[at..];
         let (character, length) = entity(rest).unwrap_or((rest.chars().next()?, 1));
@@ -244,6 +285,11 @@ fn entity(text: &str) -> Option<(char, usize)> {
     if let Some(digits) = text.strip_prefix('%') {
         let code = u8::from_str_radix(digits.get(..2)?, 16).ok()?;
         return code.is_ascii().then_some((char::from(code), 3));
+    }
+    let digits = text.strip_prefix("\\u00").map(|digits| (digits, 6));
+    if let Some((digits, length)) = digits.or_else(|| Some((text.strip_prefix("\\x")?, 4))) {
+        let code = u8::from_str_radix(digits.get(..2)?, 16).ok()?;
+        return code.is_ascii().then_some((char::from(code), length));
     }
     let (number, _) = text.strip_prefix("&#")?.split_once(';')?;
     let code = match number.strip_prefix(['x', 'X']) {

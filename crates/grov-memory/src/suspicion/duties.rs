@@ -1,7 +1,7 @@
 //! Sentences that make something dangerous the duty of an agent, in any of the known languages and whatever the words between:
 //! an agent, a word of duty, and an act with an object that together endanger.
 
-use super::hosts::{Host, host};
+use super::hosts::host;
 use super::phrases::is_negated;
 
 /// Words for an agent. A trailing `*` matches any ending, here and below. "L'assistant" is one word.
@@ -14,7 +14,7 @@ const AGENTS: &[&str] = &[
 /// Words of duty.
 #[rustfmt::skip]
 const DUTIES: &[&str] = &[
-    "must", "should", "shall", "always", "expected", "required", "soll", "sollen", "muss", "müssen",
+    "must", "should", "shall", "always", "expected", "required", "soll", "sollen", "möge", "muss", "müssen",
     "doit", "doivent", "debe", "deben", "deve", "devem", "devono", "должен", "должна", "должны", "обязан*", "повинен", "trebuie",
     "musi", "muszą", "powinien", "powinni", "moet", "moeten", "måste", "musí", "meli", "malı",
 ];
@@ -27,12 +27,12 @@ const DANGERS: &[(&[&str], &[&str])] = &[
     // Secrets leave their place.
     (
         &["send", "upload", "post", "mirror", "forward", "copy", "write", "store", "put", "publish", "paste", "print", "share", "attach",
-          "commit", "include", "senden", "schicken", "schreiben", "hochladen", "kopieren", "veröffentlichen", "envoyer", "téléverser",
+          "commit", "include", "list", "collect", "gather", "look", "search", "senden", "schicken", "schreiben", "hochladen", "kopieren", "veröffentlichen", "envoyer", "téléverser",
           "écrire", "copier", "publier", "enviar", "subir", "escribir", "copiar", "publicar", "mandar", "escrever", "inviare", "scrivere",
           "caricare", "copiare", "отправ*", "записать", "записыв*", "загру*", "скопир*", "выложить", "надіслати", "trimită", "scrie", "copieze",
           "wysłać", "wysyłać", "zapisać", "sturen", "schrijven", "skicka"],
         &[".env", "*/.env", "credential*", "secret*", "password*", "*_token", "*_key", "*_secret", "keys", "~/.ssh*", "~/.aws*", "~/.config*",
-          "*id_rsa", "*.npmrc", "*.netrc", "zugangsdaten", "passwörter", "schlüssel", "identifiants", "clés", "secrets", "credenciales",
+          "*id_rsa", "*.npmrc", "*.netrc", "*.pem", "*.key", "*wallet.dat", "zugangsdaten", "passwörter", "schlüssel", "identifiants", "clés", "secrets", "credenciales",
           "contraseñas", "claves", "credenciais", "senhas", "chaves", "credenziali", "chiavi", "пароли", "ключи", "токены", "секреты",
           "parolele", "cheile", "hasła", "klucze", "wachtwoorden", "sleutels", "lösenord"],
     ),
@@ -199,7 +199,7 @@ fn is_dangerous(words: &[&str], from: usize, act: usize) -> bool {
 
 fn is_foreign(word: &str) -> bool {
     word.split_once("://")
-        .is_some_and(|(_, address)| matches!(host(address), Host::Foreign | Host::Address))
+        .is_some_and(|(_, address)| host(address).is_foreign())
 }
 
 /// As [`dangerous_duty`], in a sentence of a script without spaces.

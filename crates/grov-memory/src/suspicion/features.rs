@@ -33,6 +33,18 @@ pub(crate) enum Feature {
     Installer,
     /// Packages or code come from a foreign source.
     ForeignSource,
+    /// Something is sent to a foreign address, or taken from one.
+    Reached,
+    /// The user is not to be told.
+    Untold,
+    /// The text names an agent as its reader.
+    Named,
+    /// A safeguard is switched off or deleted.
+    Undermined,
+    /// Backups or traces are deleted.
+    Erased,
+    /// Any command is run, or any dangerous one.
+    Unbounded,
 }
 
 /// Two features in nearby sentences that are suspicious together.
@@ -55,7 +67,19 @@ pub(crate) const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
             &[Weakened, Disarmed, Destroyed, Lied],
         ),
         (SuspicionKind::Order, &[Urged], &[Disarmed, Lied]),
-        (SuspicionKind::Order, &[Disarmed, Weakened], &[Lied]),
+        (
+            SuspicionKind::Order,
+            &[Disarmed, Weakened, Undermined, Destroyed, Erased],
+            &[Lied],
+        ),
+        (SuspicionKind::Order, &[Named, Untold], &[Reached]),
+        (
+            SuspicionKind::Order,
+            &[Addressed, Named, Untold, Unasked],
+            &[Undermined, Erased],
+        ),
+        (SuspicionKind::Order, &[Undermined], &[Erased]),
+        (SuspicionKind::Order, &[Unasked, Untold, Named], &[Unbounded]),
         (
             SuspicionKind::Order,
             &[Loaded, Consented],
@@ -74,7 +98,9 @@ pub(crate) const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
         (
             SuspicionKind::Redirection,
             &[ForeignSource],
-            &[Addressed, Urged, Concealed, Unasked, Hasty],
+            &[
+                Addressed, Named, Urged, Concealed, Untold, Unasked, Hasty, Undermined, Disarmed,
+            ],
         ),
     ]
 };
@@ -108,6 +134,8 @@ impl Finding {
             "lied" => Self::Feature(Feature::Lied),
             "destroyed" => Self::Feature(Feature::Destroyed),
             "sent" => Self::Feature(Feature::Sent),
+            "named" => Self::Feature(Feature::Named),
+            "untold" => Self::Feature(Feature::Untold),
             _ => return None,
         })
     }

@@ -11,7 +11,17 @@ pub(super) enum Host {
     Address,
     /// Any other.
     Foreign,
+    /// Any other, below a top-level domain that lists of abused domains put first.
+    Dubious,
 }
+
+/// Such top-level domains.
+#[rustfmt::skip]
+const DUBIOUS: &[&str] = &[
+    "top", "xyz", "icu", "click", "pw", "loan", "buzz", "cf", "ga", "gq", "ml", "tk", "work", "monster", "quest", "cam", "lol", "rest",
+    "surf", "hair", "zip", "mov", "biz", "su", "cyou", "sbs", "cfd", "bond", "autos", "boats", "mom", "pics", "beauty", "gives", "fun",
+    "cc", "vip", "site", "online", "website", "space", "win", "bid", "men", "date", "stream", "download", "racing", "review", "country",
+];
 
 /// Parts of a name that mean a host of the organization.
 const INTERNAL: &[&str] = &[
@@ -32,7 +42,7 @@ const INTERNAL: &[&str] = &[
     "localdomain",
     "private",
 ];
-/// Public services.
+/// Public services: registries, mirrors, and projects that offer packages of their own.
 const KNOWN: &[&str] = &[
     "github.com",
     "githubusercontent.com",
@@ -86,6 +96,84 @@ const KNOWN: &[&str] = &[
     "pkg.dev",
     "cloudsmith.io",
     "pkgs.dev.azure.com",
+    "anthropic.com",
+    "openai.com",
+    "openrouter.ai",
+    "mistral.ai",
+    "groq.com",
+    "together.xyz",
+    "deepseek.com",
+    "sentry.io",
+    "stripe.com",
+    "slack.com",
+    "discord.com",
+    "cloudflare.com",
+    "vercel.app",
+    "docs.rs",
+    "readthedocs.io",
+    "wikipedia.org",
+    "stackoverflow.com",
+    "mozilla.org",
+    "w3.org",
+    "rust-lang.org",
+    "python.org",
+    "nodejs.org",
+    "ietf.org",
+    "github.io",
+    "gitlab.io",
+    "grafana.com",
+    "elastic.co",
+    "jetstack.io",
+    "helm.sh",
+    "k8s.io",
+    "kubernetes.io",
+    "nodesource.com",
+    "postgresql.org",
+    "nginx.org",
+    "redis.io",
+    "mongodb.com",
+    "mongodb.org",
+    "mysql.com",
+    "mariadb.org",
+    "rabbitmq.com",
+    "influxdata.com",
+    "datadoghq.com",
+    "newrelic.com",
+    "tailscale.com",
+    "adoptium.net",
+    "llvm.org",
+    "cmake.org",
+    "kitware.com",
+    "goproxy.cn",
+    "goproxy.io",
+    "ustc.edu.cn",
+    "edu.cn",
+    "leaseweb.com",
+    "alpinelinux.org",
+    "opensuse.org",
+    "redhat.com",
+    "centos.org",
+    "rockylinux.org",
+    "cncf.io",
+    "istio.io",
+    "hashicorp.io",
+    "deno.land",
+    "bun.sh",
+    "rustup.rs",
+    "clojars.org",
+    "hex.pm",
+    "cocoapods.org",
+    "pub.dev",
+    "dart.dev",
+    "flutter.dev",
+    "cran.r-project.org",
+    "julialang.org",
+    "hackage.haskell.org",
+    "elm-lang.org",
+    "swift.org",
+    "jsdelivr.net",
+    "unpkg.com",
+    "esm.sh",
 ];
 
 /// The kind of the host at the start of an address without its scheme.
@@ -112,55 +200,22 @@ pub(super) fn host(address: &str) -> Host {
         return Host::Known;
     }
     let is_inside = !name.contains('.') || name.split('.').any(|part| INTERNAL.contains(&part));
-    if is_inside { Host::Internal } else { Host::Foreign }
+    let is_dubious = name
+        .rsplit('.')
+        .next()
+        .is_some_and(|domain| DUBIOUS.contains(&domain));
+    match (is_inside, is_dubious) {
+        (true, _) => Host::Internal,
+        (false, true) => Host::Dubious,
+        (false, false) => Host::Foreign,
+    }
 }
 
-/// Whether a memory says that a source belongs to the organization: "our registry".
-pub(super) fn is_of_the_organization(texts: &[&str]) -> bool {
-    const WORDS: &[&str] = &[
-        "our",
-        "ours",
-        "own",
-        "internal",
-        "company",
-        "companys",
-        "corporate",
-        "private",
-        "in-house",
-        "self-hosted",
-        "unser",
-        "unsere",
-        "unserem",
-        "unseren",
-        "notre",
-        "nos",
-        "interne",
-        "nuestro",
-        "nuestra",
-        "interno",
-        "interna",
-        "nosso",
-        "nossa",
-        "nostro",
-        "nostra",
-        "наш",
-        "наше",
-        "нашем",
-        "внутренний",
-        "внутреннее",
-        "nasz",
-        "nasze",
-        "wewnętrzny",
-        "onze",
-        "intern",
-        "şirket",
-    ];
-    const UNSPACED: &[&str] = &["内部", "公司", "社内", "自社", "사내", "내부"];
-    texts.iter().any(|text| {
-        let lower = text.to_lowercase();
-        let mut words = lower.split(|character: char| !(character.is_alphanumeric() || character == '-'));
-        words.any(|word| WORDS.contains(&word)) || UNSPACED.iter().any(|word| lower.contains(word))
-    })
+impl Host {
+    /// Whether it is of a stranger.
+    pub(super) fn is_foreign(self) -> bool {
+        matches!(self, Self::Foreign | Self::Dubious | Self::Address)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Injection patterns other than phrases and commands: tags, hidden characters, encoded data. Each function returns the byte
 //! offset of the first match.
 
+use super::hosts::host;
 use super::mention::Quotations;
+use super::phrases::look_alike;
 
 /// The shortest run of encoded data, in characters.
 const MIN_DATA: usize = 120;
@@ -146,6 +148,80 @@ pub(super) fn hidden(text: &str) -> Option<usize> {
         .first()
         .filter(|_| zero_width.len() >= MIN_ZERO_WIDTH)
         .copied()
+}
+
+/// A message of a conversation as JSON that speaks to a model.
+pub(super) fn posed_message(text: &str) -> Option<usize> {
+    const LENGTH: usize = 160;
+    let roles = [
+        r#""role":"system""#,
+        r#""role": "system""#,
+        r#""role":"user""#,
+        r#""role": "user""#,
+    ];
+    roles.iter().find_map(|role| {
+        let at = text.find(role)?;
+        let rest = &text[at + role.len()..];
+        let rest = rest[..rest.floor_char_boundary(LENGTH)].to_lowercase();
+        let (_, content) = rest.split_once("\"content\"")?;
+        let mut words = content.split(|character: char| !character.is_alphanumeric());
+        words
+            .any(|word| matches!(word, "you" | "your" | "ignore"))
+            .then_some(at)
+    })
+}
+
+/// Words that mix Latin letters with others that look like them.
+pub(super) fn mixed_words(text: &str) -> Option<usize> {
+    const FEWEST: usize = 3;
+    /// The letters before it are Latin.
+    const FIRST_OTHER: char = '\u{370}';
+    let is_mixed = |word: &&str| {
+        let others = word
+            .chars()
+            .filter(|letter| letter.is_alphabetic() && *letter > FIRST_OTHER);
+        let lower = others.flat_map(char::to_lowercase).collect::<Vec<char>>();
+        !lower.is_empty()
+            && lower.iter().all(|letter| look_alike(*letter) != *letter)
+            && word.bytes().filter(u8::is_ascii_alphabetic).count() >= 2
+    };
+    let mut mixed = text
+        .split(|character: char| !character.is_alphabetic())
+        .filter(is_mixed);
+    let first = mixed.next()?;
+    // Words are slices of the text.
+    (mixed.count() + 1 >= FEWEST).then_some(first.as_ptr() as usize - text.as_ptr() as usize)
+}
+
+/// An address with a place for what was said or for secrets: `https://x.example/p?d=<the last message>`.
+pub(super) fn leaking_address(text: &str) -> Option<usize> {
+    const CONTENTS: &[&str] = &[
+        "message",
+        "conversation",
+        "prompt",
+        "transcript",
+        "contents",
+        "environment",
+        "history",
+        "secret",
+        "token of",
+        "password",
+        "api key",
+        "source code",
+    ];
+    /// Bytes of a placeholder.
+    const LENGTH: usize = 80;
+    text.match_indices("://").find_map(|(at, _)| {
+        let address = &text[at + 3..];
+        let end = address.find(char::is_whitespace).unwrap_or(address.len());
+        let query = address[..end].find('?')?;
+        let value = query + address[query..end].find('=')? + 1;
+        let rest = &address[value..];
+        let is_open = rest.starts_with(['<', '{', '[']);
+        let placeholder = rest[..rest.floor_char_boundary(LENGTH)].to_lowercase();
+        let is_foreign = host(address).is_foreign();
+        (is_open && is_foreign && CONTENTS.iter().any(|word| placeholder.contains(word))).then_some(at)
+    })
 }
 
 /// A long run of base64: letters of both cases and digits. Paths have more slashes, hashes only one case.

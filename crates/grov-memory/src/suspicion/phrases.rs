@@ -1,5 +1,6 @@
 //! Phrases that instruct an agent: words in a sentence with a few others between them.
 
+use super::concepts;
 use super::duties::{dangerous_duty, is_unspaced_duty};
 use super::secret_files::{is_advised_against, secret_file_sent};
 use super::{Feature, Finding, SuspicionKind};
@@ -18,6 +19,9 @@ struct Phrase {
     finding: Finding,
     slots: Vec<Slot>,
 }
+
+/// What "agent" is read as where people are meant.
+const PERSON: &str = "people";
 
 /// The phrases, and where each can start.
 struct Phrases {
@@ -84,8 +88,12 @@ impl NormalizedText {
                 continue;
             }
             // A dot ends a sentence at the end of a word; inside it is part of a name.
-            let stop =
-                word.ends_with('.') || matches!(character, '!' | '?' | ';' | '\n' | '。' | '！' | '？');
+            // So does a question mark, but not in an address.
+            let is_query = character == '?'
+                && word.contains("://")
+                && !original[at + 1..].starts_with(char::is_whitespace);
+            let stop = word.ends_with('.')
+                || !is_query && matches!(character, '!' | '?' | ';' | '\n' | '。' | '！' | '？');
             let bare = word.trim_end_matches(['.', ':', ',', '-']);
             if !bare.is_empty() {
                 if !visible.text.is_empty() && !visible.text.ends_with('\n') {
@@ -116,8 +124,8 @@ impl NormalizedText {
         self.text.lines().count()
     }
 
-    /// All phrases of the text.
-    pub(super) fn phrases(&self) -> Vec<PhraseMatch> {
+    /// All phrases of the text. `agents_are_people` if its agents are no programs.
+    pub(super) fn phrases(&self, agents_are_people: bool) -> Vec<PhraseMatch> {
         let mut found = Vec::new();
         let mut from = 0;
         for (number, sentence) in self.text.split_inclusive('\n').enumerate() {
@@ -128,14 +136,20 @@ impl NormalizedText {
                     sentence: number,
                 });
             };
-            let words: Vec<&str> = sentence.split_whitespace().collect();
+            let mut words: Vec<&str> = sentence.split_whitespace().collect();
             let mut places = Vec::with_capacity(words.len());
             let mut next = from;
             for word in &words {
                 places.push(next);
                 next += word.len() + 1;
             }
+            if agents_are_people {
+                for word in words.iter_mut().filter(|word| word.starts_with("agent")) {
+                    *word = PERSON;
+                }
+            }
             PHRASES.find(&words, &mut |finding, at| add(finding, places[at]));
+            concepts::find(&words, &mut |finding, at| add(finding, places[at]));
             if let Some(finding) = secret_file_sent(&words) {
                 add(finding, from);
             }
@@ -330,7 +344,7 @@ fn narrow(character: char) -> char {
 }
 
 /// A lower-case letter of another alphabet as the Latin one that it looks like.
-fn look_alike(character: char) -> char {
+pub(super) fn look_alike(character: char) -> char {
     match character {
         'а' | 'α' | 'ɑ' => 'a',
         'е' | 'ε' => 'e',
@@ -348,6 +362,8 @@ fn look_alike(character: char) -> char {
         'ɡ' => 'g',
         'ո' | 'п' => 'n',
         'т' | 'τ' => 't',
+        'в' | 'β' => 'b',
+        'н' => 'h',
         'м' => 'm',
         'к' | 'κ' => 'k',
         'ԝ' => 'w',

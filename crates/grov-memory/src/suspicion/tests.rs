@@ -401,3 +401,4 @@ proptest::proptest! {
 
 mod false_alarms;
 mod general;
+mod meaning;

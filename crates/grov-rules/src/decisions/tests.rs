@@ -409,3 +409,12 @@ fn of_thousands_of_decisions_the_surest_and_oldest_are_kept() {
     assert!(found[0].choice.contains("qaaaa"), "{found:?}");
     assert!(found[7].choice.contains("queue"), "{found:?}");
 }
+
+#[test]
+fn a_line_of_a_form_does_not_continue_the_reason_before_it() {
+    let text = "Goal: cache the prices\nDecision: Redis with a TTL of 60 s, because four instances share it\nOpen: metrics are missing";
+    let found = decisions([(Source::Closing, text)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].choice, "Redis with a TTL of 60 s");
+    assert_eq!(found[0].reason, "four instances share it");
+}

@@ -9,6 +9,9 @@ const WRAPPED: usize = 50;
 /// The most words of a label.
 const MAX_LABEL_WORDS: usize = 4;
 
+/// The most words of the name of a field.
+const MAX_FIELD_WORDS: usize = 2;
+
 /// The most parts of a text.
 const MAX_UNITS: usize = 240;
 
@@ -97,7 +100,10 @@ impl Reader {
         let (text, is_item) = without_bullet(plain);
         // The next line of a list item is indented.
         let continues = !is_item && (is_indented || !self.is_item);
-        let wraps = continues && self.pending.chars().count() >= WRAPPED && !ends_sentence(&self.pending);
+        let wraps = continues
+            && self.pending.chars().count() >= WRAPPED
+            && !ends_sentence(&self.pending)
+            && !opens_field(text);
         if wraps {
             self.pending.push(' ');
         } else {
@@ -160,6 +166,13 @@ impl Reader {
 fn is_title(line: &str, plain: &str) -> bool {
     let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
     (is_bold || plain.ends_with([':', '：'])) && label_of(plain.trim_end_matches([':', '：'])).is_some()
+}
+
+/// Whether a line begins with a name of its own, as a line of a form: "Open: metrics".
+fn opens_field(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, _)| {
+        name.split_whitespace().count() <= MAX_FIELD_WORDS && name.starts_with(char::is_uppercase)
+    })
 }
 
 fn ends_sentence(text: &str) -> bool {

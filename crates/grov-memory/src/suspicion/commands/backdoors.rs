@@ -46,6 +46,25 @@ pub(super) fn backdoors(lower: &str, found: &mut Vec<(Command, usize)>) {
             }
         }
     }
+    // A way into the machine from an address, and a miner.
+    for tunnel in ["ssh -r ", "ssh -nr ", "ssh -fnr ", "autossh -r "] {
+        for (at, _) in lower.match_indices(tunnel) {
+            let command = line_after(&lower[at..], MAX_COMMAND);
+            let mut hosts = command.split_whitespace().filter_map(|word| word.split_once('@'));
+            if hosts.any(|(_, address)| host(address.trim_matches('`')) == Host::Address) {
+                found.push((Command::Download, at));
+            }
+        }
+    }
+    for miner in [
+        "xmrig -o ",
+        "stratum+tcp://",
+        "stratum+ssl://",
+        "minerd -o ",
+        "cpuminer -o ",
+    ] {
+        found.extend(lower.find(miner).map(|at| (Command::Download, at)));
+    }
     sockets(lower, found);
     terminals(lower, found);
     for (at, _) in lower.match_indices("authorized_keys") {
@@ -68,7 +87,7 @@ fn sockets(lower: &str, found: &mut Vec<(Command, usize)>) {
         for (at, _) in lower.match_indices(socket) {
             let after = line_after(&lower[at + socket.len()..], MAX_COMMAND);
             let before = line_before(lower, at);
-            let is_foreign = matches!(host(after), Host::Address | Host::Foreign);
+            let is_foreign = host(after).is_foreign();
             // Errors that join the output say nothing.
             let is_joined = |part: &str| part.replace("2>&1", "").contains(">&") || part.contains(" -i");
             if is_foreign && (is_joined(before) || is_joined(after)) {
