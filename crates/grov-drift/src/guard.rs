@@ -450,6 +450,20 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_an_allow_rule_let_through_is_no_yes() {
+        let push = "git push --force origin main";
+        let client = Client::new("default");
+        // An allow rule answered in the client: the guard sees only that the call ran.
+        client.hook("PostToolUse", "1", push);
+        assert!(client.is_asked("2", push, false));
+        let asked = runtime().unwrap().block_on(async {
+            let store = client.services.stores.open(None).await.unwrap();
+            store.asked_calls(&ClientSessionId::new("s")).await.unwrap()
+        });
+        assert!(asked.iter().all(|call| !call.ran), "{asked:?}");
+    }
+
+    #[test]
     fn a_refused_call_is_asked_about_again_also_in_other_words() {
         let client = Client::new("default");
         for (call, command) in [

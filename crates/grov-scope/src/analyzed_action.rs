@@ -106,7 +106,10 @@ impl<'a> AnalyzedAction<'a> {
     /// Whether constraints may be about an action that only reads or tests: it asks a server, or rewrites what tests expect.
     pub fn needs_rules(&self) -> bool {
         self.programs().iter().any(|program| {
-            asks_a_server(program) || updates_snapshots(program) || crate::constraints::formats(program)
+            asks_a_server(program)
+                || updates_snapshots(program)
+                || crate::constraints::formats(program)
+                || crate::danger::tests_production(program)
         })
     }
 

@@ -13,7 +13,7 @@ mod statements;
 mod system;
 
 pub(crate) use effects::{publishes, stems};
-pub(crate) use outbound::is_local;
+pub(crate) use outbound::{is_local, tests_production};
 pub use script::RunScript;
 
 use crate::analyzed_action::AnalyzedAction;

@@ -42,7 +42,13 @@ fn method_of(name: &str) -> Option<&'static str> {
 pub(super) fn sent(code: &Code<'_>, call: &Call, start: usize, end: usize) -> Option<Sent> {
     let name = call.name.as_str();
     let last = name.rsplit('.').next().unwrap_or(name);
-    let is_message = has_word(MESSAGE, last) && name.contains('.');
+    // `send_issue.delay(…)`, `OrderMailer.confirm.deliver_now`
+    let is_sender = |part: &str| {
+        part.starts_with("send_")
+            || part.starts_with("notify_")
+            || matches!(part, "deliver_now" | "deliver_later")
+    };
+    let is_message = name.contains('.') && (has_word(MESSAGE, last) || name.split('.').any(is_sender));
     if !has_word(SEND, last) && last != "delete" && !is_message {
         return None;
     }

@@ -133,8 +133,8 @@ const STATES: &[&str] = &["is", "are", "was", "were", "seems", "looks", "appears
 #[rustfmt::skip]
 const AFTER_NOUN: &[&str] = &[
     "is", "was", "are", "has", "fails", "fail", "failed", "says", "said", "throws", "returns", "gives", "shows", "complains", "crashes", "hangs",
-    "takes", "doesn't", "didn't", "won't", "isn't", "can't", "stops", "breaks", "does", "seems", "error", "errors", "script", "scripts", "job",
-    "workflow", "button", "notes", "step", "pipeline", "date", "page", "logic", "handler", "endpoint", "test", "tests", "message", "messages",
+    "docs", "takes", "doesn't", "didn't", "won't", "isn't", "can't", "stops", "breaks", "does", "seems", "error", "errors", "script", "scripts", "job",
+    "jobs", "workflow", "workflows", "button", "buttons", "notes", "step", "steps", "pipeline", "pipelines", "guide", "instructions", "section", "checklist", "date", "page", "logic", "handler", "endpoint", "test", "tests", "message", "messages",
 ];
 
 /// Stems of verbs for looking at things.

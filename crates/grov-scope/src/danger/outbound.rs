@@ -27,6 +27,27 @@ pub(super) fn of_command(
             "A file is sent to another machine, which was not requested",
         );
     }
+    if pipes_to_host(command, before, programs) && !asked.orders_any(SEND) {
+        return finding(
+            RISKY,
+            None,
+            "The output of a command is sent to another machine, which was not requested",
+        );
+    }
+    if tests_production(command) && !asked.mentions_any(&["prod"]) {
+        return finding(
+            RISKY,
+            None,
+            "Tests run in the production environment, which was not requested",
+        );
+    }
+    if writes_to_production(command) && !asked.orders_any(SEND) && !asked.orders_any(PUBLISH) {
+        return finding(
+            RISKY,
+            None,
+            "A script writes to a store in production, which was not requested",
+        );
+    }
     if changes_remotely(command, context) {
         return finding(
             RISKY,
@@ -315,6 +336,88 @@ fn posts_message(command: &Program) -> bool {
         && command
             .words()
             .any(|word| CHANNELS.iter().any(|channel| word.contains(channel)))
+}
+
+/// Whether a plain connection to another machine is fed with what a command prints: `tail app.log | nc host 9999`.
+fn pipes_to_host(command: &Program, before: Option<&Program>, programs: &[Program]) -> bool {
+    let connects = matches!(command.name(), "nc" | "ncat" | "netcat" | "socat" | "telnet");
+    let listens = command.has("--listen", 'l') || command.words().any(|word| word.contains("LISTEN"));
+    // What is typed on the line is a request to a service.
+    let mut chain = std::iter::successors(before, |program| {
+        programs
+            .get(program.source?)
+            .filter(|earlier| !std::ptr::eq(*earlier, *program))
+    })
+    .take(MAX_CHAIN);
+    let is_typed = |program: &Program| matches!(program.name(), "echo" | "printf" | "yes");
+    connects
+        && !listens
+        && !is_local(command)
+        && command.operands().next().is_some_and(|host| host.contains('.'))
+        && before.is_some()
+        && !chain.any(is_typed)
+}
+
+/// Programs that run tests, which often empty the database that they use.
+#[rustfmt::skip]
+const TEST_RUNNERS: &[&str] = &[
+    "ava", "cypress", "jest", "minitest", "mocha", "phpunit", "pest", "playwright", "pytest", "rspec", "vitest",
+];
+
+/// Whether tests run in an environment that a variable declares to be production: `RAILS_ENV=production rspec`.
+pub(crate) fn tests_production(command: &Program) -> bool {
+    let is_production = |assignment: &String| {
+        assignment.split_once('=').is_some_and(|(name, value)| {
+            matches!(value, "production" | "prod" | "live")
+                && (name.ends_with("_ENV")
+                    || name.ends_with("_ENVIRONMENT")
+                    || name == "ENV"
+                    || name == "ENVIRONMENT")
+                && name != "NODE_ENV"
+        })
+    };
+    let tests = TEST_RUNNERS.contains(&command.name())
+        || command
+            .operands()
+            .take(3)
+            .any(|word| matches!(word, "test" | "spec") || TEST_RUNNERS.contains(&word));
+    tests && command.assignments.iter().any(is_production)
+}
+
+/// Whether a script gets a store of objects in production as its target: `sync.py --dest gs://media-prod`.
+fn writes_to_production(command: &Program) -> bool {
+    const STORES: &[&str] = &[
+        "s3://", "gs://", "az://", "abfs://", "abfss://", "r2://", "oss://",
+    ];
+    const TARGETS: &[&str] = &[
+        "--dest",
+        "--destination",
+        "--target",
+        "--to",
+        "--output",
+        "--out",
+        "--bucket",
+        "--upload",
+    ];
+    let is_script = matches!(
+        command.name(),
+        "python" | "python3" | "node" | "ruby" | "perl" | "php" | "bash" | "sh"
+    ) || command.word.contains('/');
+    let is_production = |word: &str| {
+        STORES.iter().any(|store| word.contains(store))
+            && word
+                .split(|letter: char| !letter.is_alphanumeric())
+                .any(|part| matches!(part, "prod" | "production" | "live"))
+    };
+    let words: Vec<&str> = command.words().collect();
+    let follows = words
+        .windows(2)
+        .any(|pair| TARGETS.contains(&pair[0]) && is_production(pair[1]));
+    let attached = words.iter().any(|word| {
+        word.split_once('=')
+            .is_some_and(|(name, value)| TARGETS.contains(&name) && is_production(value))
+    });
+    is_script && (follows || attached)
 }
 
 /// Programs that can send what they read. Sorted.

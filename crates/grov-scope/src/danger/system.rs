@@ -5,7 +5,7 @@ use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, Unrequested,
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::names_in;
 use crate::normalized_path::NormalizedPath;
-use grov_domain::{Finding, Program};
+use grov_domain::{ExecutionHost, Finding, Program};
 
 /// The finding for a command that changes the machine. `before` is the previous command of the line.
 pub(super) fn of_command(
@@ -43,6 +43,18 @@ pub(super) fn of_command(
             if command.arguments.len() > 1 && command.arguments.last().is_some_and(|word| word == "-1") =>
         {
             finding(CRITICAL, None, "Every process of the user is killed")
+        }
+        "kill" | "killall" | "pkill"
+            if command.host == ExecutionHost::Remote
+                && !asked.orders_any(super::effects::stems::STOP)
+                && !asked.orders_any(super::effects::stems::RESTART)
+                && !command.words().any(|word| matches!(word, "-0" | "-l" | "-L")) =>
+        {
+            finding(
+                RISKY,
+                None,
+                "A process is ended on another machine, which was not requested",
+            )
         }
         "kill" if ends_all_of(command, programs, context) => {
             finding(RISKY, None, "Processes are ended that the agent did not start")

@@ -1,6 +1,7 @@
 //! What paths, texts and commands call the things that people name in their own language.
 
-use super::stem::{is_same_word, is_unspaced_text};
+use super::stem::{is_unspaced_text, key_of};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// One thing.
@@ -8,40 +9,90 @@ use std::sync::LazyLock;
 pub(super) struct Concept {
     /// Its names in paths, texts and commands.
     pub(super) words: Vec<&'static str>,
-    /// Its names in what people type, folded.
-    aliases: Vec<&'static str>,
 }
 
-static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
-    let rows = include_str!("concepts.txt").lines();
-    let rows = rows.filter(|row| !row.starts_with('#'));
-    rows.filter_map(|row| row.split_once(':'))
-        .map(|(words, aliases)| Concept {
-            words: words.split_whitespace().collect(),
-            aliases: aliases.split_whitespace().collect(),
-        })
-        .collect()
-});
+/// All things, with an index of their names.
+#[derive(Debug, Default)]
+struct Concepts {
+    all: Vec<Concept>,
+    /// By the stems of the names in code.
+    by_stem: HashMap<&'static str, Vec<usize>>,
+    /// Whole aliases.
+    by_alias: HashMap<&'static str, Vec<usize>>,
+    /// Beginnings of aliases by their first byte, with what they name.
+    by_beginning: HashMap<u8, Vec<(&'static str, usize)>>,
+    /// Aliases in languages without spaces.
+    unspaced: Vec<(&'static str, usize)>,
+}
 
-/// The things that a word of a language with spaces names.
-pub(super) fn named_by(word: &str) -> impl Iterator<Item = &'static Concept> {
-    let names = move |concept: &&Concept| {
-        concept.words.iter().any(|known| is_same_word(known, word))
-            || concept.aliases.iter().any(|alias| match alias.strip_suffix('*') {
-                Some(stem) => word.starts_with(stem),
-                None => *alias == word,
-            })
-    };
-    CONCEPTS.iter().filter(names)
+impl Concepts {
+    fn of(rows: &'static str) -> Self {
+        let mut found = Self::default();
+        let rows = rows.lines().filter(|row| !row.starts_with('#'));
+        for (words, aliases) in rows.filter_map(|row| row.split_once(':')) {
+            let number = found.all.len();
+            let words: Vec<&str> = words.split_whitespace().collect();
+            for word in &words {
+                found.by_stem.entry(key_of(word)).or_default().push(number);
+            }
+            for alias in aliases.split_whitespace() {
+                found.add_alias(alias, number);
+            }
+            found.all.push(Concept { words });
+        }
+        found
+    }
+
+    fn add_alias(&mut self, alias: &'static str, number: usize) {
+        if is_unspaced_text(alias) {
+            self.unspaced.push((alias, number));
+            return;
+        }
+        match (alias.strip_suffix('*'), alias.bytes().next()) {
+            (Some(beginning), Some(first)) => {
+                self.by_beginning
+                    .entry(first)
+                    .or_default()
+                    .push((beginning, number));
+            }
+            _ => self.by_alias.entry(alias).or_default().push(number),
+        }
+    }
+}
+
+static CONCEPTS: LazyLock<Concepts> = LazyLock::new(|| Concepts::of(include_str!("concepts.txt")));
+
+/// The things that a word of a language with spaces names, in the order of the table.
+pub(super) fn named_by(word: &str) -> impl Iterator<Item = &'static Concept> + use<> {
+    let known = &*CONCEPTS;
+    let plain = [known.by_stem.get(key_of(word)), known.by_alias.get(word)];
+    let mut numbers: Vec<usize> = plain.into_iter().flatten().flatten().copied().collect();
+    let first = word
+        .bytes()
+        .next()
+        .and_then(|first| known.by_beginning.get(&first));
+    let begins = |(beginning, _): &&(&'static str, usize)| word.starts_with(beginning);
+    numbers.extend(
+        first
+            .into_iter()
+            .flatten()
+            .filter(begins)
+            .map(|(_, number)| *number),
+    );
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.into_iter().filter_map(|number| known.all.get(number))
 }
 
 /// The things that a text of a language without spaces names.
-pub(super) fn named_in(text: &str) -> impl Iterator<Item = &'static Concept> {
-    let names = move |concept: &&Concept| {
-        concept
-            .aliases
-            .iter()
-            .any(|alias| is_unspaced_text(alias) && text.contains(alias))
-    };
-    CONCEPTS.iter().filter(names)
+pub(super) fn named_in(text: &str) -> impl Iterator<Item = &'static Concept> + use<> {
+    let known = &*CONCEPTS;
+    let mut numbers: Vec<usize> = Vec::new();
+    for (alias, number) in &known.unspaced {
+        if !numbers.contains(number) && text.contains(alias) {
+            numbers.push(*number);
+        }
+    }
+    numbers.sort_unstable();
+    numbers.into_iter().filter_map(|number| known.all.get(number))
 }

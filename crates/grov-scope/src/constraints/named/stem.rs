@@ -73,6 +73,15 @@ fn sounds(word: &str) -> String {
     found
 }
 
+/// What two words have in common if [`is_same_word`] says so, but for the plurals of words with three letters.
+pub(super) fn key_of(word: &str) -> &str {
+    match word.len() {
+        ..=3 => word,
+        4 => word.strip_suffix('s').unwrap_or(word),
+        _ => stem(word),
+    }
+}
+
 fn stem(word: &str) -> &str {
     let cut = |ending: &&str| {
         word.strip_suffix(*ending)

@@ -3,9 +3,9 @@
 use super::super::EvaluationContext;
 use super::kinds::{
     ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HISTORY, HOOKS, HOSTED,
-    HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, RECOVERY, REFERENCE,
-    REMOTE_BRANCH, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED,
-    WORKTREE,
+    HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, PUSH_TO_MAIN, RECOVERY,
+    REFERENCE, REMOTE_BRANCH, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED, UNASKED_PUSH,
+    UNSIGNED, WORKTREE,
 };
 use super::{Row, row};
 use crate::constraints::pushes_by_force;
@@ -45,6 +45,7 @@ pub(super) const GIT: &[Row] = &[
     row("rm", "-r", &TRACKED).unless("--cached|-n"),
     row("submodule deinit", "-f|--force", &TRACKED),
     row("push", "", &UNASKED_PUSH).only_if(only_looks).unless("-n"),
+    row("push", "main|master|*:main|*:master", &PUSH_TO_MAIN).unless("-n"),
     row("subtree push", "", &ELSEWHERE),
     row("lfs unlock", "-f|--force", &HOSTED),
     row("notes prune|remove", "", &HISTORY).unless("-n"),

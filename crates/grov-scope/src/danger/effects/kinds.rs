@@ -253,6 +253,8 @@ pub(super) const HOOKS: Effect = effect(
 #[rustfmt::skip]
 pub(super) const UNASKED_PUSH: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc"]], "pushes commits");
 #[rustfmt::skip]
+pub(super) const PUSH_TO_MAIN: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc", "merg", "main", "master", "rebas", "backport"]], "pushes commits to the main branch");
+#[rustfmt::skip]
 pub(super) const REMOTES: Effect = effect(RISKY, Scope::Anywhere, &[&["remote", "origin", "upstream", "url"], CHANGE], "changes where the repository is pushed to");
 #[rustfmt::skip]
 pub(super) const UNSIGNED: Effect = effect(RISKY, Scope::Anywhere, &[STOP, &["sign", "gpg", "unsign", "skip", "without", "bypass"]], "turns off signatures");

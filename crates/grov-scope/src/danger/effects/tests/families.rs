@@ -633,7 +633,7 @@ fn harmless_and_requested_commands_are_silent() {
 #[test]
 fn changes_outside_the_project_are_asked_about_if_only_a_look_was_asked_for() {
     for command in [
-        "git push origin main",
+        "git push origin topic",
         "sudo apt-get install -y jq",
         "sudo systemctl restart nginx",
         "rm notes.md",
