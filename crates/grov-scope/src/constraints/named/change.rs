@@ -181,7 +181,7 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// The words of each line of code of a new file, or of an insertion.
+    /// The words of what each line of a new file, or of an insertion, imports or calls. Other words only mention a thing.
     pub(super) fn written_words(&self) -> &[Vec<String>] {
         self.words.written.get_or_init(|| {
             let extension = self.places.first().map_or("", |place| place.extension());
@@ -192,7 +192,8 @@ impl<'a> Change<'a> {
             let lines = self.after.lines().take(MAX_LINES);
             lines
                 .filter(|line| !is_comment(line, extension))
-                .map(words_of)
+                .map(used_words)
+                .filter(|words| !words.is_empty())
                 .collect()
         })
     }
@@ -231,6 +232,32 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The words of what a line of code imports or calls.
+fn used_words(line: &str) -> Vec<String> {
+    const IMPORTING: &[&str] = &[
+        "import ",
+        "from ",
+        "use ",
+        "using ",
+        "#include",
+        "require",
+        "extern crate",
+    ];
+    if IMPORTING.iter().any(|start| line.trim_start().starts_with(start)) || line.contains("require(") {
+        return words_of(line);
+    }
+    let is_name = |letter: &char| letter.is_alphanumeric() || "_.!".contains(*letter);
+    let called = line.match_indices('(').map(|(at, _)| {
+        let start = line[..at]
+            .char_indices()
+            .rev()
+            .take_while(|(_, letter)| is_name(letter))
+            .last();
+        &line[start.map_or(at, |(start, _)| start)..at]
+    });
+    called.flat_map(words_of).collect()
 }
 
 /// The words that tell what a command does: its program, and its first two operands before an option.
