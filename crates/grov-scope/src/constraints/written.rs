@@ -470,11 +470,11 @@ fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
     let Some(before) = written.before.as_deref().filter(|_| !written.is_prose()) else {
         return false;
     };
-    before.lines().take(MAX_LINES).any(|line| {
+    let is_named = |line: &&str| setting_of(line).is_some_and(|name| has_words(name, words));
+    before.lines().take(MAX_LINES).filter(is_named).any(|line| {
         let is_kept = written.after.lines().any(|other| other.trim() == line.trim());
         let opens = line.trim_end().ends_with([':', '{', '[']);
-        setting_of(line).is_some_and(|name| has_words(name, words))
-            && (!is_kept || opens && before.trim() != written.after.trim())
+        !is_kept || opens && before.trim() != written.after.trim()
     })
 }
 
