@@ -19,6 +19,7 @@ pub mod postgres;
 mod projects;
 pub mod sample;
 mod search;
+mod sharing;
 mod threads;
 mod tool_calls;
 
@@ -28,6 +29,7 @@ pub use memory::*;
 pub use outbox::*;
 pub use projects::*;
 pub use search::*;
+pub use sharing::*;
 pub use threads::*;
 pub use tool_calls::*;
 
@@ -127,6 +129,14 @@ macro_rules! contract_tests {
             an_event_is_postponed_or_given_up
             an_answer_is_replayed_for_a_day
             expired_metrics_are_tidied_away
+            the_feed_has_the_last_change_of_each_record_in_order
+            the_same_record_again_is_no_change
+            an_item_that_others_changed_is_not_overwritten
+            another_end_of_an_item_is_shared
+            what_is_changed_in_the_service_is_in_the_feed
+            a_deleted_record_is_in_the_feed_without_content
+            projects_share_nothing_with_each_other
+            a_reader_misses_nothing_of_concurrent_writers
         }
     };
     (@call $run:path => $($check:ident)+) => {

@@ -48,7 +48,11 @@ impl SharingStore for AgentDatabase {
             return stored(work, item, &id).await;
         };
         let known = revision_of(&mut work, project, SharedKind::Item, &id).await?;
-        if found.content == item.content && found.status == item.status && found.kind == item.kind {
+        let is_same = found.content == item.content
+            && found.status == item.status
+            && found.kind == item.kind
+            && found.expires_at == item.expires_at;
+        if is_same {
             let revision = known.unwrap_or_default();
             let item = Box::new(found);
             return Ok(Put::Stored { revision, item });

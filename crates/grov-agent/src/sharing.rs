@@ -59,7 +59,7 @@ pub trait SharingStore: Send + Sync {
     /// Returns the newest revision of a project; 0 if nothing ever changed.
     async fn latest_revision(&self, project: ProjectId) -> Result<i64, AgentStoreError>;
     /// Stores an item that was decided on a machine, under its id. `base` is the revision of the item that the sender knows.
-    /// The same words and state again change nothing. An event is never changed.
+    /// The same words, state and end again change nothing. An event is never changed.
     async fn put_item(
         &self,
         item: &Redacted<MemoryItem>,
