@@ -42,12 +42,11 @@ impl FreeText for InboxItem {
 }
 
 impl InboxItem {
-    /// Returns the item as a memory; `None` unless it is in force at `now` and was decided by a person. Items with an end are
-    /// left out, because memories have none.
+    /// Returns the item as a memory; `None` unless it is in force at `now` and was decided by a person. The memory has no end: the
+    /// store stops finding it when the item's comes.
     pub fn memory(&self, now: OffsetDateTime) -> Option<Task> {
         let item = &self.item;
-        let is_lasting = item.expires_at.is_none() && !item.kind.is_accepted_at_once();
-        (is_lasting && item.is_in_force(now)).then(|| self.as_task())
+        (!item.kind.is_accepted_at_once() && item.is_in_force(now)).then(|| self.as_task())
     }
 
     /// Returns the item in the form of a memory, whatever its state: for rules that read memories.

@@ -147,9 +147,11 @@ pub struct LinkCounts {
     pub conflicts: u64,
 }
 
-/// A fingerprint of what an item says and its state, with which a machine recognises its own change.
+/// A fingerprint of what an item says, its state and its end, with which a machine recognises its own change.
 pub fn item_fingerprint(item: &MemoryItem) -> String {
-    let hash = Sha256::digest(format!("{}\n{}\n{}", item.kind, item.status, item.content));
+    let end = item.expires_at.map(OffsetDateTime::unix_timestamp);
+    let said = format!("{}\n{}\n{end:?}\n{}", item.kind, item.status, item.content);
+    let hash = Sha256::digest(said);
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -17,8 +17,10 @@ mod drift_states;
 mod embeddings;
 mod exchanges;
 mod hooks;
+mod items;
 mod ledger;
 mod lineages;
+mod links;
 mod memory;
 mod retention;
 mod routed_usage;
@@ -38,8 +40,10 @@ pub use drift_states::*;
 pub use embeddings::*;
 pub use exchanges::*;
 pub use hooks::*;
+pub use items::*;
 pub use ledger::*;
 pub use lineages::*;
+pub use links::*;
 pub use memory::*;
 pub use retention::*;
 pub use routed_usage::*;
@@ -236,6 +240,20 @@ macro_rules! contract_tests {
             usage_is_summed_up
             failures_mark_earlier_actions
             changes_are_returned_since_a_cursor
+            an_item_is_a_memory_while_it_is_accepted
+            a_rejected_item_is_not_proposed_again
+            a_task_that_is_saved_again_replaces_what_it_proposed
+            an_item_with_an_end_is_found_until_then
+            waiting_proposals_are_mentioned_once_a_day
+            a_link_is_loaded_as_saved
+            what_others_do_not_have_waits_to_be_sent
+            a_change_while_a_record_is_sent_is_sent_too
+            what_a_teammate_accepted_is_a_memory_and_not_sent_back
+            what_a_teammate_deletes_is_deleted_unless_it_is_our_own
+            an_item_changed_on_both_sides_is_kept_until_it_is_settled
+            nothing_arrives_over_a_link_that_was_removed_or_started_again
+            a_link_is_about_its_project_alone
+            a_record_of_a_clock_that_is_ahead_is_found
         }
     };
     ($backend:expr => $($check:ident)+) => {

@@ -173,6 +173,19 @@ pub(super) async fn remove_memory(
     connection.execute(sql, params![id]).await.map(drop)
 }
 
+/// Removes the memories of items whose end has come. They are found by no search any more.
+pub(super) async fn remove_ended(
+    connection: &mut Connection<'_>,
+    now: OffsetDateTime,
+) -> Result<(), StoreError> {
+    let sql = "SELECT i.id FROM memory_items i JOIN tasks t ON t.id = i.id WHERE i.expires_at <= ?1";
+    let ended: Vec<MemoryItemId> = connection.read(sql, params![now], |row| row.read(0)).await?;
+    for id in ended {
+        remove_memory(connection, id).await?;
+    }
+    Ok(())
+}
+
 /// Saves what a task proposes, after the task itself. What a person decided about or forgot is not proposed again.
 pub(super) async fn propose(
     connection: &mut Connection<'_>,

@@ -182,7 +182,11 @@ impl LinkStore for SqliteStore {
                     receive_item(&mut transaction, link, change, item, now).await?;
                 }
                 Some(RemoteRecord::Task(task)) => {
-                    receive_task(&mut transaction, link, change, task, &mut indexing).await?;
+                    let task = Task {
+                        created_at: task.created_at.min(now),
+                        ..(**task).clone()
+                    };
+                    receive_task(&mut transaction, link, change, &task, &mut indexing).await?;
                 }
                 None => receive_deletion(&mut transaction, link, change).await?,
             }
@@ -248,7 +252,7 @@ impl LinkStore for SqliteStore {
                  ON CONFLICT (project_path, kind, id) DO UPDATE SET version = excluded.version";
             transaction.execute(sql, params![id]).await?;
         } else if let Some(here) = find(&mut transaction, id).await? {
-            let item = taken_over(&there, &here.scope);
+            let item = taken_over(&there, &here.scope, now);
             items::save(&mut transaction, &InboxItem { item, ..here }, now).await?;
             let sql = "DELETE FROM link_outbox WHERE kind = 'item' AND id = ?1";
             transaction.execute(sql, params![id]).await?;
@@ -306,10 +310,12 @@ async fn local(
     }
 }
 
-/// The service's item as an item of this machine.
-fn taken_over(item: &MemoryItem, scope: &MemoryScope) -> MemoryItem {
+/// The service's item as an item of this machine. Times of a clock that is ahead of this machine's would hide it from prompts.
+fn taken_over(item: &MemoryItem, scope: &MemoryScope, now: OffsetDateTime) -> MemoryItem {
     MemoryItem {
         project_id: local_project_id(scope),
+        created_at: item.created_at.min(now),
+        updated_at: item.updated_at.min(now),
         ..item.clone()
     }
 }
@@ -358,7 +364,7 @@ async fn receive_item(
             Some(here) => (here.scope, here.task_id),
             None => (link.scope.clone(), None),
         };
-        let item = taken_over(item, &scope);
+        let item = taken_over(item, &scope, now);
         items::save(connection, &InboxItem { item, scope, task_id }, now).await?;
     }
     let sql = "DELETE FROM link_outbox WHERE project_path = ?1 AND kind = 'item' AND id = ?2";

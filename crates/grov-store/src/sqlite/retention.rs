@@ -1,6 +1,7 @@
 //! Statistics of a store, and removal of old records.
 
 use super::columns::{RowExt, duration_millis, from_row, millis, params};
+use super::items;
 use super::select::expanded;
 use super::{SqliteStore, StoreError};
 use crate::{Spool, files};
@@ -160,6 +161,9 @@ impl MaintenanceStore for SqliteStore {
             }
             transaction.commit().await?;
         }
+        let mut transaction = self.begin().await?;
+        items::remove_ended(&mut transaction, now).await?;
+        transaction.commit().await?;
         self.shrink().await?;
         Ok(report)
     }

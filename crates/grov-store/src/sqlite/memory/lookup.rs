@@ -157,7 +157,7 @@ async fn full_parts(
     store.rows(sql, params![scopes, terms, skipped]).await
 }
 
-/// Loads memories by number, except those created at or after `before`.
+/// Loads memories by number, except those created at or after `before`, and items whose end has come.
 pub(super) async fn load_documents(
     store: &SqliteStore,
     documents: &[i64],
@@ -171,7 +171,8 @@ pub(super) async fn load_documents(
          json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
          d.superseded_by)) AS found \
          FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
-         WHERE ?2 IS NULL OR d.created_at < ?2";
+         WHERE (?2 IS NULL OR d.created_at < ?2) AND NOT EXISTS (SELECT 1 FROM memory_items i WHERE i.id = d.task_id \
+         AND i.expires_at <= unixepoch('subsec') * 1000)";
     let mut found = Vec::new();
     for row in store.rows(sql, params![documents, before]).await? {
         for document in row.read::<Vec<Document>>("found")? {
