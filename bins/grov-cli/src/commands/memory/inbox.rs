@@ -20,6 +20,8 @@ use std::path::PathBuf;
 
 /// Proposals that are read; more than a person would go through.
 const MAX_PROPOSALS: u32 = 1_000;
+/// Items in any state that are looked through for ones that are withheld, newest first.
+const MAX_CHECKED: u32 = 2_000;
 /// Maximum characters of a content and of a quotation in text output.
 const MAX_TEXT: usize = 240;
 
@@ -29,6 +31,9 @@ struct Inbox {
     /// Items that were changed here and by others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<ConflictView>,
+    /// Items in force that are not given to agents, such as orders that came over a link.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<ItemView>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +90,12 @@ pub(super) fn list(context: &Context) -> Outcome {
             limit: MAX_PROPOSALS,
         };
         let proposals = store.items(&filter).await?;
+        let filter = ItemFilter {
+            only_proposed: false,
+            limit: MAX_CHECKED,
+            ..filter
+        };
+        let items = store.items(&filter).await?;
         let mut conflicts = Vec::new();
         for link in store.links().await? {
             let is_same =
@@ -93,9 +104,15 @@ pub(super) fn list(context: &Context) -> Outcome {
                 conflicts.extend(store.conflicts(&link.scope.project_path).await?);
             }
         }
-        Ok((proposals, conflicts))
+        Ok((proposals, conflicts, items))
     })?;
-    let (proposals, conflicts) = items.unwrap_or_default();
+    let (proposals, conflicts, items) = items.unwrap_or_default();
+    let now = SystemClock.now();
+    let in_force = items.into_iter().filter(|found| found.memory(now).is_some());
+    let withheld: Vec<ItemView> = in_force
+        .map(ItemView::of)
+        .filter(|view| view.withheld.is_some())
+        .collect();
     let proposals: Vec<ItemView> = proposals.into_iter().map(ItemView::of).collect();
     let conflicts = conflicts.into_iter().map(|conflict| ConflictView {
         here: conflict.here.item,
@@ -104,10 +121,20 @@ pub(super) fn list(context: &Context) -> Outcome {
     let conflicts: Vec<ConflictView> = conflicts.collect();
     let is_empty = proposals.is_empty();
     let has_conflicts = !conflicts.is_empty();
-    let inbox = Inbox { proposals, conflicts };
+    let has_withheld = !withheld.is_empty();
+    let inbox = Inbox {
+        proposals,
+        conflicts,
+        withheld,
+    };
     context.answer(inbox, inbox_text)?;
     if has_conflicts {
         note!("choose the words that hold with: grov memory settle ID --here | --there");
+    }
+    if has_withheld {
+        note!(
+            "reword what is withheld with `grov memory edit ID --content TEXT`, or delete it with `grov memory forget ID`"
+        );
     }
     if !is_empty {
         note!("decide with: grov memory approve ID | reject ID | edit ID --content TEXT");
@@ -249,6 +276,20 @@ fn inbox_text(inbox: &Inbox, style: Style) -> String {
                 style.red(&format!("withheld from agents: it {reason}"))
             ));
         }
+    }
+    for view in &inbox.withheld {
+        let item = &view.item;
+        text.push_str(&format!(
+            "{}  {}, accepted by {}\n  {}\n  {}\n",
+            style.bold(&short_item_id(item.id)),
+            kind(item.kind),
+            one_line(item.decided_by.as_deref().unwrap_or("somebody")),
+            truncated(&one_line(&item.content), MAX_TEXT),
+            style.red(&format!(
+                "withheld from agents: it {}",
+                view.withheld.unwrap_or_default()
+            )),
+        ));
     }
     for ConflictView { here, there } in &inbox.conflicts {
         let content = |item: &MemoryItem| truncated(&one_line(&item.content), MAX_TEXT);
