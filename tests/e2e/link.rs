@@ -1,6 +1,8 @@
 //! Two developers and one agent service: what one approves, the other's agent knows.
 
 mod both_paths;
+mod faults;
+mod hostile;
 mod worker;
 
 use crate::agent::{Scene, text};
@@ -392,14 +394,18 @@ fn a_sender_that_is_killed_again_and_again_loses_and_doubles_nothing() -> Result
     assert_eq!(ada.status()?["pending_out"], TASKS);
 
     drop(lock.take());
-    for round in 0..25 {
+    // GROV_KILLS=100 for a measurement.
+    let kills = std::env::var("GROV_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok());
+    for round in 0..kills.unwrap_or(12_u64) {
         let mut sender = ada.grov.command(&["agent", "sync", "--follow"])?;
         let mut sender = sender
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        std::thread::sleep(Duration::from_millis(20 + 13 * round));
+        std::thread::sleep(Duration::from_millis(20 + 13 * (round % 25)));
         sender.kill()?;
         sender.wait()?;
     }
