@@ -113,15 +113,35 @@ pub(super) const ALTERNATIVES: &[&str] = &[
 /// Verbs that state a decision.
 #[rustfmt::skip]
 pub(super) const DECIDED: &[&str] = &[
-    "abandonne", "absichtlich", "am ales", "am decis", "am preferat", "am renuntat", "avoided", "beibehalten",
-    "bewusst", "bewust", "celowo", "choose", "chose", "chosen", "conserve*", "decid*", "deliberately", "descart*",
-    "dropped", "ecarte*", "eleg*", "elegi", "entschied*", "entschieden", "escolh*", "expres", "gekozen", "gewahlt",
-    "going with", "hemos optado", "ho scelto", "intentionally", "kept", "koos", "mantenemos", "mantengo", "mantenho",
-    "mantenut*", "mantive", "mantuve", "odrzuc*", "on purpose", "opt*", "opte*", "prefer*", "rejected", "renonce*",
-    "retenu*", "ruled out", "scartat*", "scelgo", "scelto", "sectim", "settled on", "stayed", "staying", "stick with",
-    "sticking with", "stuck with", "switched to", "tercih*", "vazgec*", "verworfen", "verzicht*", "volontairement",
-    "voluntarily", "weggelaten", "went with", "wybral*", "zdecydowa*", "zostawil*", "zrezygnowa*", "выбра*", "залиши*",
-    "намеренно", "обрав*", "оставил*", "отказал*", "решил*",
+    "abandonne", "absichtlich", "am ales", "am decis", "am preferat", "am renuntat", "am trecut la", "avoided",
+    "beibehalten", "bewusst", "bewust", "celowo", "changed over to", "choose", "chose", "chosen", "conserve*",
+    "decid*", "deliberately", "descart*", "dropped", "ecarte*", "eleg*", "elegi", "entschied*", "entschieden",
+    "escolh*", "expres", "gekozen", "gewahlt", "gewechselt", "going with", "hemos optado", "ho scelto",
+    "ik ben overgestapt", "intentionally", "kept", "koos", "mantenemos", "mantengo", "mantenho", "mantenut*",
+    "mantive", "mantuve", "moved to", "odrzuc*", "on purpose", "opt*", "opte*", "overgestapt", "passato a", "passe a",
+    "passei para", "prefer*", "przeszedlem na", "przeszlismy na", "rejected", "renonce*", "retenu*", "ruled out",
+    "scartat*", "scelgo", "scelto", "sectim", "settled on", "stayed", "staying", "stick with", "sticking with",
+    "stuck with", "switched to", "tercih*", "umgestellt auf", "vazgec*", "verworfen", "verzicht*", "volontairement",
+    "voluntarily", "weggelaten", "went with", "wybral*", "zdecydowa*", "zostawil*", "zrezygnowa*", "выбра*",
+    "залиши*", "намеренно", "обрав*", "оставил*", "отказал*", "перевел на", "перешел на", "перешли на", "решил*",
+];
+
+/// Words by which a sentence states how something is since the work.
+pub(super) const SINCE: &[&str] = &[
+    "acum",
+    "adesso",
+    "agora",
+    "ahora",
+    "artik",
+    "jetzt",
+    "maintenant",
+    "now",
+    "nu",
+    "nun",
+    "ora",
+    "simdi",
+    "teraz",
+    "теперь",
 ];
 
 /// Verbs and particles of a choice: to use, keep, leave, take; only; without.

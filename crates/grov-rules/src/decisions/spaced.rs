@@ -3,7 +3,7 @@
 use super::lexicon::{
     ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONSEQUENCES, DECIDED,
     DETERMINERS, FAILING_VERBS, FINITE, INQUIRIES, Kind, NEGATIONS, NUMERALS, OTHERWISE, PROBLEMS, PURPOSES,
-    RATIONALES, REASON_LABELS, SPEAKERS,
+    RATIONALES, REASON_LABELS, SINCE, SPEAKERS,
 };
 use super::{Candidate, Context, Source, has_any, is_unspaced};
 use crate::goal::Sentence;
@@ -316,7 +316,9 @@ fn negates_a_deed(choice: &[Word<'_>]) -> bool {
 /// The weight of a reported piece of work with a reason that names a need: "Retries with jitter, since all workers would …".
 fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) -> Option<u8> {
     let is_report = matches!(context.source, Source::Closing | Source::Commit);
-    if !is_report || narrates_problem(choice) || has_any(ADVICE, choice) || choice.len() < 2 {
+    let names = kind == Kind::Cause && is_name(choice);
+    let is_short = choice.len() < 2 && !names;
+    if !is_report || narrates_problem(choice) || has_any(ADVICE, choice) || is_short {
         return None;
     }
     let is_question = choice
@@ -325,7 +327,56 @@ fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) 
     let sets_number = has_number(choice) && !choice.iter().any(|word| word.folded.starts_with("test"));
     let explains =
         has_any(RATIONALES, reason) || sets_number || matches!(kind, Kind::Otherwise | Kind::Purpose);
-    (!is_question && reason.len() >= 3 && (explains || context.is_item)).then_some(1)
+    // "Sessions are in Redis now, because …", "Meilisearch, because …".
+    let states = names || has_any(SINCE, choice) && !choice.iter().any(|word| word.is_any(TEST_WORDS));
+    (!is_question && reason.len() >= 3 && (explains || states || context.is_item)).then_some(1)
+}
+
+/// Words of a report on checks, which are no choice.
+const TEST_WORDS: &[&str] = &["build", "ci", "green", "pass", "passes", "test", "tests", "works"];
+
+/// The most words of a choice that is only named.
+const MAX_NAME: usize = 3;
+
+/// Words of a report that are no name.
+const FINISHED: &[&str] = &[
+    "behoben",
+    "done",
+    "erledigt",
+    "fait",
+    "fatto",
+    "feito",
+    "fertig",
+    "gata",
+    "gefixt",
+    "gelost",
+    "gotowe",
+    "hecho",
+    "klaar",
+    "listo",
+    "naprawione",
+    "opgelost",
+    "resolu",
+    "resuelto",
+    "risolto",
+    "tamam",
+    "termine",
+    "готово",
+    "исправлено",
+];
+
+/// Whether words only name something: "Meilisearch", "the outbox table".
+fn is_name(choice: &[Word<'_>]) -> bool {
+    let is_verb =
+        |word: &Word<'_>| word.is_any(FINITE) || word.folded.ends_with("ed") || word.folded.ends_with("ing");
+    // Every sentence begins with a capital letter.
+    let named = if choice.len() == 1 {
+        choice
+    } else {
+        choice.get(1..).unwrap_or_default()
+    };
+    let is_proper = |word: &Word<'_>| word.raw.chars().any(char::is_uppercase) && !word.is_any(FINISHED);
+    choice.len() <= MAX_NAME && named.iter().any(is_proper) && !choice.iter().any(is_verb)
 }
 
 /// Endings of Turkish verbs in the first person.

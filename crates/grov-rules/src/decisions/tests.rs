@@ -418,3 +418,22 @@ fn a_line_of_a_form_does_not_continue_the_reason_before_it() {
     assert_eq!(found[0].choice, "Redis with a TTL of 60 s");
     assert_eq!(found[0].reason, "four instances share it");
 }
+
+#[test]
+fn how_something_is_since_the_work_is_a_choice() {
+    for text in [
+        "Sessions are in Redis now because sticky sessions broke on deploys.",
+        "Search works. Meilisearch because Elasticsearch needs 4 GB.",
+        "Der Export läuft jetzt im Hintergrund, weil große Kunden in den Timeout liefen.",
+        "Am trecut la Meilisearch deoarece Elasticsearch cerea 4 GB.",
+    ] {
+        assert_eq!(decisions([(Source::Closing, text)]).len(), 1, "{text}");
+    }
+    for text in [
+        "The tests pass now because the clock is fixed in the setup.",
+        "The job is broken now because the disk was full yesterday.",
+        "Renamed because the reviewer asked about it yesterday.",
+    ] {
+        assert_eq!(decisions([(Source::Closing, text)]), [], "{text}");
+    }
+}
