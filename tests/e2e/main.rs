@@ -9,6 +9,7 @@
 mod access;
 mod agent;
 mod clearing;
+mod clients;
 mod command_line;
 mod consent;
 mod cost;

@@ -225,7 +225,11 @@ impl Client {
                 root: PathBuf::from(ROOT),
                 exists: true,
             }),
-            prompt: typed_text(&texts, !answered.is_empty()),
+            prompt: typed_text(
+                &grov_domain::ClientDialect::CLAUDE_CODE,
+                &texts,
+                !answered.is_empty(),
+            ),
             answered,
             begins: self.newest_call.is_none() && self.turn == 1,
             body,

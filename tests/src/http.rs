@@ -36,6 +36,11 @@ impl Request {
         self
     }
 
+    /// The body.
+    pub fn payload(&self) -> &[u8] {
+        &self.body
+    }
+
     /// The bytes of the request as sent to `port` on this machine.
     pub fn bytes(&self, port: u16) -> Vec<u8> {
         let mut bytes = self.head.clone().into_bytes();

@@ -17,6 +17,27 @@ struct Target {
 
 const TARGETS: &[Target] = &[
     Target {
+        name: "clients",
+        files: &[
+            "crates/grov-domain/src/client_dialect/",
+            "crates/grov-proxy-core/src/api_upstreams.rs",
+            "crates/grov-wire/src/api.rs",
+            "crates/grov-wire/src/foreign",
+            "bins/grov-cli/src/commands/registration/clients.rs",
+            "scripts/clients/",
+            "scripts/install-clients",
+        ],
+        install: "scripts/install-clients",
+        command: &[
+            "cargo",
+            "nextest",
+            "run",
+            "--workspace",
+            "-E",
+            "test(clients::real::)",
+        ],
+    },
+    Target {
         name: "browser",
         files: &[
             "crates/grov-dashboard/",
@@ -154,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_target_runs_if_one_of_its_files_changed() {
-        let mcp = &TARGETS[1];
+        let mcp = TARGETS.iter().find(|target| target.name == "mcp").unwrap();
         assert!(is_touched(
             mcp,
             &["docs/x.md".to_owned(), "crates/grov-mcp/src/lib.rs".to_owned()]

@@ -259,12 +259,40 @@ pub(crate) struct InitArguments {
     /// Also register Grov's MCP server, with which the agent searches memory and reads its goal
     #[arg(long)]
     pub(crate) mcp: bool,
+    /// Only send the requests of another client through the proxy: codex, gemini or opencode
+    #[arg(
+        long,
+        value_name = "CLIENT",
+        value_enum,
+        hide_possible_values = true,
+        conflicts_with_all = ["scope", "proxy", "http", "mitm", "statusline", "mcp", "plain"]
+    )]
+    pub(crate) client: Option<OtherClient>,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// First remove comments and trailing commas from the settings file, which Claude Code cannot read; a copy is kept
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) plain: bool,
+}
+
+/// A client other than Claude Code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OtherClient {
+    Codex,
+    Gemini,
+    Opencode,
+}
+
+impl OtherClient {
+    /// Its name for a person.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Opencode => "opencode",
+        }
+    }
 }
 
 /// A settings file of the client.

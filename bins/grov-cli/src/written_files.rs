@@ -19,6 +19,12 @@ pub(crate) enum Purpose {
     Service,
     /// The shell function that runs the client by `grov run`.
     Shell,
+    /// The settings of Codex.
+    Codex,
+    /// The environment of Gemini CLI.
+    Gemini,
+    /// The configuration of opencode.
+    Opencode,
 }
 
 /// The record of these files.
@@ -143,6 +149,31 @@ impl WrittenFiles {
             },
         };
         self.put(record, &file, text)
+    }
+
+    /// Adds lines to the beginning of a file, unless it has them. Creates the file if needed.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub(crate) fn prepend(
+        &mut self,
+        purpose: Purpose,
+        path: &Path,
+        lines: &str,
+    ) -> Result<FileChange, Failure> {
+        let file = SettingsFile::read(path)?;
+        if file.text().contains(lines) {
+            return Ok(change(&file, ChangeKind::Unchanged));
+        }
+        let text = format!("{lines}{}", file.text());
+        let record = Record {
+            purpose,
+            path: file.path().to_owned(),
+            text: lines.to_owned(),
+            created: !file.exists(),
+            folders: missing_folders(file.path()),
+        };
+        self.put(record, &file, &text)
     }
 
     /// Adds lines to the end of a file, unless it has them. Creates the file if needed.
@@ -322,6 +353,26 @@ mod tests {
             );
             assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
             assert!(!home.root().join(RECORD).exists());
+        }
+    }
+
+    #[test]
+    fn lines_before_a_file_are_removed_byte_for_byte() {
+        for before in ["", "model = \"m\"", "\r\nodd\r\n\r\n", "[table]\n"] {
+            let (folder, home) = scene();
+            let path = folder.path().join("config.toml");
+            std::fs::write(&path, before).unwrap();
+            let mut files = WrittenFiles::open(&home).unwrap();
+            let added = files.prepend(Purpose::Codex, &path, "# grov\na = 1\n").unwrap();
+            assert_eq!(added.change, ChangeKind::Written);
+            let again = files.prepend(Purpose::Codex, &path, "# grov\na = 1\n").unwrap();
+            assert_eq!(again.change, ChangeKind::Unchanged);
+            assert_eq!(
+                std::fs::read_to_string(&path).unwrap(),
+                format!("# grov\na = 1\n{before}")
+            );
+            files.revert(Purpose::Codex).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
         }
     }
 

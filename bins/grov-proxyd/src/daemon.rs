@@ -1,6 +1,7 @@
 //! Runs the daemon: configuration, startup, serving, shutdown.
 
 use crate::access::Access;
+use crate::api_setup;
 use crate::arguments::Arguments;
 use crate::assembly;
 use crate::context_setup;
@@ -438,6 +439,7 @@ impl Services<'_> {
         let hook_counters = Arc::clone(&hooks);
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
+        let builder = api_setup::with_upstreams(builder, settings.proxy()).map_err(Stop::usage)?;
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
         let dashboard = Dashboard::new(self.home, environment, self.access.scheme() == "https");
         let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;

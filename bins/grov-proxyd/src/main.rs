@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod api_setup;
 mod arguments;
 mod assembly;
 mod context_material;

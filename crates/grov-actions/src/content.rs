@@ -1,6 +1,8 @@
 //! The text that a tool call writes.
 
 use crate::ToolCall;
+use crate::form::{self, Form};
+use crate::patch::before_and_after;
 use grov_domain::{ActionType, ClientDialect, TextChange, beginning_of};
 use serde_json::Value;
 
@@ -16,9 +18,10 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
     let input = call.input.value();
     let input = input.as_ref();
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(bounded);
-    let whole = ["new_string", "content", "new_source", "file_text"]
-        .into_iter()
-        .find_map(|key| text(input, key));
+    if let Some(patch) = patch_of(call.name, input) {
+        return Some(bounded(&before_and_after(patch).1)).filter(|after| !after.is_empty());
+    }
+    let whole = NEW_TEXTS.into_iter().find_map(|key| text(input, key));
     whole.or_else(|| {
         let edits = input.get("edits")?.as_array()?;
         let texts: Vec<String> = edits.iter().filter_map(|edit| text(edit, "new_string")).collect();
@@ -26,14 +29,29 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
     })
 }
 
+/// The names of the argument with the text that a call writes.
+const NEW_TEXTS: [&str; 5] = ["new_string", "content", "new_source", "file_text", "newString"];
+
+fn patch_of<'i>(tool: &str, input: &'i Value) -> Option<&'i str> {
+    (Form::of(tool) == Form::Patch)
+        .then(|| form::patch(input))
+        .flatten()
+}
+
 /// The maximum length of each text of a change in bytes.
 const MAX_CHANGE: usize = 64 * 1024;
 
 /// The text that a call replaces and the text that it writes; several edits of a call are joined. `None` for calls that do
 /// not write by themselves, and for longer texts.
-pub(crate) fn change(action_type: ActionType, input: &Value) -> Option<TextChange> {
+pub(crate) fn change(tool: &str, action_type: ActionType, input: &Value) -> Option<TextChange> {
     if !action_type.modifies_files() {
         return None;
+    }
+    let fits = |text: &String| text.len() <= MAX_CHANGE;
+    if let Some(patch) = patch_of(tool, input) {
+        let (before, after) = before_and_after(patch);
+        let before = Some(before).filter(|before| !before.is_empty());
+        return (fits(&after) && before.as_ref().is_none_or(fits)).then_some(TextChange { before, after });
     }
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let (before, after) = match input.get("edits").and_then(Value::as_array) {
@@ -50,12 +68,11 @@ pub(crate) fn change(action_type: ActionType, input: &Value) -> Option<TextChang
             )
         }
         None => {
-            let keys = ["new_string", "content", "new_source", "file_text"];
-            let after = keys.into_iter().find_map(|key| text(input, key))?;
-            (text(input, "old_string"), after)
+            let after = NEW_TEXTS.into_iter().find_map(|key| text(input, key))?;
+            let before = text(input, "old_string").or_else(|| text(input, "oldString"));
+            (before, after)
         }
     };
-    let fits = |text: &String| text.len() <= MAX_CHANGE;
     (fits(&after) && before.as_ref().is_none_or(fits)).then_some(TextChange { before, after })
 }
 
@@ -104,7 +121,7 @@ mod tests {
     fn a_change_has_the_replaced_text_of_every_edit() {
         let of = |tool: &str, input: &str| {
             let action_type = ClientDialect::CLAUDE_CODE.action_type(tool);
-            change(action_type, &serde_json::from_str(input).unwrap())
+            change(tool, action_type, &serde_json::from_str(input).unwrap())
         };
         let change = |before: Option<&str>, after: &str| {
             Some(TextChange {

@@ -2,9 +2,11 @@
 
 use crate::arguments;
 use crate::content;
+use crate::form::{self, Form};
+use crate::patch::{self, PatchedFile};
 use crate::path::{MAX_FILES, glob_base, has_extension, resolve};
 use crate::shell;
-use grov_domain::{Action, ActionType, ClientDialect, beginning_to};
+use grov_domain::{Action, ActionType, ClientDialect, Effect, EffectKind, beginning_to};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,11 +21,10 @@ pub(crate) const MAX_COMMAND: usize = 8 * 1024;
 /// used.
 fn command_arguments(name: &str, action_type: ActionType) -> &'static [&'static str] {
     match (name, action_type) {
-        ("Bash", _) => &["command"],
         (_, ActionType::Edit | ActionType::Write | ActionType::Read | ActionType::Bash) => &[],
         (_, ActionType::Search) => &["pattern", "query"],
         (_, ActionType::Task) => &["prompt", "message", "description"],
-        (_, ActionType::Web) => &["url", "query"],
+        (_, ActionType::Web) => &["url", "query", "prompt"],
         (_, ActionType::Todo) => &["subject"],
         ("Skill", _) => &["skill", "command"],
         (_, ActionType::Mcp | ActionType::Other) => OTHER_ARGUMENTS,
@@ -53,7 +54,11 @@ pub(crate) fn parse_action(
     let command = command_arguments(name, action_type)
         .iter()
         .find_map(|key| text(key));
+    let form = Form::of(name);
+    let folder_of_call = form::folder(input).and_then(|named| resolve(folder, named));
+    let folder = folder_of_call.as_deref().or(folder);
     let command = match (name, command) {
+        _ if form == Form::Shell => form::command_line(input),
         ("Skill", Some(skill)) => {
             Some(text("args").map_or(Cow::Borrowed(skill), |args| format!("{skill} {args}").into()))
         }
@@ -63,26 +68,32 @@ pub(crate) fn parse_action(
     let mut places = Places::new(folder);
     let mut effects = Vec::new();
     let mut line = None;
-    match name {
-        "Bash" => {
+    let file = || FILE_ARGUMENTS.iter().find_map(|key| text(key));
+    match form {
+        Form::Shell => {
             let understood = shell::understand(command.as_deref().unwrap_or_default(), folder);
             effects = understood.effects;
             line = Some(Arc::new(understood.line));
             places.files = understood.files;
             places.folders = understood.folders;
         }
-        "Edit" | "MultiEdit" | "Write" | "Read" => places.file(text("file_path").or_else(|| text("path"))),
-        "NotebookEdit" | "NotebookRead" => places.file(text("notebook_path").or_else(|| text("file_path"))),
-        "Glob" => match (text("path"), command.as_deref().map_or("", glob_base)) {
+        Form::File => places.file(file()),
+        Form::Notebook => places.file(text("notebook_path").or_else(|| text("file_path"))),
+        Form::Glob => match (text("path"), command.as_deref().map_or("", glob_base)) {
             (path, "") => places.folder(path.or(folder)),
             (Some(path), base) => places.folder(resolve(Some(path), base).as_deref()),
             (None, base) => places.folder(Some(base)),
         },
-        "Grep" => match text("path") {
+        Form::Grep => match text("path") {
             Some(path) if has_extension(path) => places.file(Some(path)),
             path => places.folder(path.or(folder)),
         },
-        "LS" => places.folder(text("path").or(folder)),
+        Form::Folder => places.folder(text("path").or(folder)),
+        Form::Patch => {
+            for file in form::patch(input).into_iter().flat_map(patch::files) {
+                effects.extend(places.patched(file));
+            }
+        }
         _ if matches!(action_type, ActionType::Mcp | ActionType::Other) => {
             for found in arguments::paths(input) {
                 if found.is_folder {
@@ -103,9 +114,12 @@ pub(crate) fn parse_action(
         command: command.map(|text| bounded(&text, most)),
         effects,
         line,
-        change: content::change(action_type, input).map(Arc::new),
+        change: content::change(name, action_type, input).map(Arc::new),
     }
 }
+
+/// The names of the argument with a file.
+const FILE_ARGUMENTS: [&str; 4] = ["file_path", "path", "filePath", "absolute_path"];
 
 /// The questions to the user, one per line.
 fn questions(input: &Value) -> Option<String> {
@@ -146,6 +160,19 @@ impl<'a> Places<'a> {
     fn file(&mut self, path: Option<&str>) {
         let path = self.new_path(path).filter(|_| self.files.len() < MAX_FILES);
         self.files.extend(path);
+    }
+
+    /// Adds a file of a patch. Returns what happens to it.
+    fn patched(&mut self, file: PatchedFile<'_>) -> Option<Effect> {
+        let (path, kind) = match file {
+            PatchedFile::Added(path) => (path, EffectKind::Write),
+            PatchedFile::Updated(path) => (path, EffectKind::Modify),
+            PatchedFile::Deleted(path) => (path, EffectKind::Delete),
+            PatchedFile::MovedTo(path) => (path, EffectKind::Write),
+        };
+        self.file(Some(path));
+        let paths = vec![resolve(self.base, path)?];
+        Some(Effect { kind, paths })
     }
 
     fn folder(&mut self, path: Option<&str>) {

@@ -325,7 +325,7 @@ fn user(line: &Line<'_>) -> Vec<Event> {
 
 /// The prompt in the texts of a message, if the user typed any of them.
 fn prompt(texts: &[Cow<'_, str>], beside_tool_results: bool, is_queued: bool) -> Option<Event> {
-    let text = typed_text(texts, beside_tool_results);
+    let text = typed_text(&ClientDialect::CLAUDE_CODE, texts, beside_tool_results);
     (!text.is_empty()).then(|| Event::Prompt {
         text: redacted(&text).into_owned(),
         is_queued,

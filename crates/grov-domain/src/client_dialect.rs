@@ -1,19 +1,25 @@
 //! Names and texts that are specific to a client: headers, tools, and the texts it adds to messages.
 //!
-//! All code that reads requests, transcripts or prompts uses them. If the client changes a text, or another client is
-//! supported, only this file changes.
+//! All code that reads requests, transcripts or prompts uses them. If a client changes a text, only this file and those below it
+//! change.
+
+mod others;
 
 use crate::{ActionType, SideRequest};
 
 /// The dialect of one client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientDialect {
-    /// Request header with the session id.
-    pub session_header: &'static str,
-    /// Request header with the subagent id.
+    /// The client's name.
+    pub name: &'static str,
+    /// Request headers with the session id. The first one that is present counts.
+    pub session_headers: &'static [&'static str],
+    /// Request header with the subagent id; empty if there is none. An id equal to that of the session is the main agent's.
     pub agent_header: &'static str,
     /// Labels of the working directory in the environment section of a prompt, longest first.
     pub working_directory: &'static [&'static str],
+    /// Beginning of a user message that the client writes itself to describe the environment; empty if that is in the system prompt.
+    pub environment: &'static str,
     /// Opening tag of a reminder, a text that the client adds to the user's messages.
     pub reminder_opening: &'static str,
     /// Closing tag of a reminder.
@@ -55,13 +61,15 @@ pub struct ClientDialect {
 impl ClientDialect {
     /// Claude Code.
     pub const CLAUDE_CODE: Self = Self {
-        session_header: "x-claude-code-session-id",
+        name: "Claude Code",
+        session_headers: &["x-claude-code-session-id"],
         agent_header: "x-claude-code-agent-id",
         working_directory: &[
             "Primary working directory: ",
             "Current working directory: ",
             "Working directory: ",
         ],
+        environment: "",
         reminder_opening: "<system-reminder>",
         reminder_closing: "</system-reminder>",
         inserted: &[
@@ -125,9 +133,16 @@ impl ClientDialect {
         mcp_tool: "mcp__",
     };
 
-    /// Returns the kind of a tool.
+    /// All clients whose requests are read.
+    pub const ALL: &'static [Self] = &[Self::CLAUDE_CODE, Self::CODEX, Self::GEMINI_CLI, Self::OPENCODE];
+
+    /// Returns the kind of a tool. A name that this client does not have is looked up among those of the others, because records keep
+    /// the name of a tool and not that of the client.
     pub fn action_type(&self, tool: &str) -> ActionType {
-        match self.tools.iter().find(|(name, _)| *name == tool) {
+        let others = Self::ALL.iter().map(|client| client.tools);
+        let mut tables = std::iter::once(self.tools).chain(others);
+        let found = tables.find_map(|tools| tools.iter().find(|(name, _)| *name == tool));
+        match found {
             Some((_, kind)) => *kind,
             None if tool.starts_with(self.mcp_tool) => ActionType::Mcp,
             None => ActionType::Other,
@@ -185,7 +200,7 @@ impl ClientDialect {
         Some(rest[..end].trim()).filter(|prompt| !prompt.is_empty())
     }
 
-    /// Returns the working directories named in a prompt: the text from each label to the end of its line. Before the
+    /// Returns the working directories named in a prompt: the text from each label to the end of its line, or to a tag. Before the
     /// label there may only be list markers. Matches of the longest label come first.
     pub fn working_directories<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
         self.working_directory.iter().flat_map(move |introduction| {
@@ -193,8 +208,13 @@ impl ClientDialect {
                 let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
                 let mut before = text[line_start..at].chars();
                 let only_marks = before.all(|c| matches!(c, ' ' | '\t' | '-' | '*'));
-                let named = text[at + introduction.len()..].lines().next();
-                only_marks.then(|| named.unwrap_or("").trim())
+                let named = text[at + introduction.len()..].lines().next().unwrap_or("");
+                // Codex closes it with a tag.
+                let named = match introduction.starts_with('<') {
+                    true => named.split('<').next().unwrap_or(""),
+                    false => named,
+                };
+                only_marks.then(|| named.trim())
             })
         })
     }
@@ -213,7 +233,7 @@ mod tests {
         queued: "Meanwhile:",
         suggestion: "SUGGEST",
         question_tool: "ask",
-        tools: &[("shell", ActionType::Bash)],
+        tools: &[("terminal", ActionType::Bash)],
         mcp_tool: "server/",
         ..CLIENT
     };
@@ -248,7 +268,7 @@ mod tests {
     fn another_dialect_uses_its_own_names() {
         for (tool, ours, theirs) in [
             ("Bash", ActionType::Bash, ActionType::Other),
-            ("shell", ActionType::Other, ActionType::Bash),
+            ("terminal", ActionType::Other, ActionType::Bash),
             ("mcp__x__y", ActionType::Mcp, ActionType::Other),
             ("server/x", ActionType::Other, ActionType::Mcp),
         ] {

@@ -11,7 +11,7 @@ use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, is_worth_recal
 use crate::transcript_file::{catch_up, length, read_range};
 use crate::{Work, daemon, plans, runtime};
 use grov_actions::transcript::typed_text;
-use grov_domain::{Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
+use grov_domain::{ClientDialect, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
@@ -44,7 +44,7 @@ const MAX_CHARS_PER_TOKEN: usize = 3;
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     let prompt = context.input.prompt.as_deref().unwrap_or_default();
     // Remove text that the client wrote, such as a subagent's completion.
-    let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
+    let prompt = typed_text(&ClientDialect::CLAUDE_CODE, &[Cow::Borrowed(prompt)], false);
     // Redact first: a fragment of a secret is not recognized later.
     let prompt = Redactor::shared().redact(&prompt);
     // Memory needs a project; the delivery log needs a session.

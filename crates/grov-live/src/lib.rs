@@ -10,7 +10,7 @@
 //!   memory.
 //! - [`ContextMonitor`] measures context windows, prepares summaries and finds out what a compaction lost;
 //!   [`RestorationSource`] gives it back.
-//! - [`Identity`] determines the session, subagent and purpose of a request from the headers in [`IDENTITY_HEADERS`].
+//! - [`Identity`] determines the session, subagent and purpose of a request from the headers in [`identity_headers`].
 //! - [`configure`] prepares a [`ProxyBuilder`](grov_proxy_core::ProxyBuilder) for these parts.
 //!
 //! Depends on no SQL, hooks, configuration files or terminal.
@@ -19,6 +19,7 @@
 mod action_checker;
 mod context;
 mod counters;
+mod dialect;
 mod hook_sessions;
 mod identity;
 mod injection;
@@ -40,7 +41,7 @@ pub use context::{
 pub use counters::Counter;
 pub use grov_domain::Lineage;
 pub use hook_sessions::HookSessions;
-pub use identity::{IDENTITY_HEADERS, Identity};
+pub use identity::{Identity, identity_headers};
 pub use injection::{
     ClearSettings, ContextClearing, ContextEdits, ContextSource, ContextText, Counters as InjectionCounters,
     Injection, InjectionPoint, InjectionWorker, InputPrices, LedgerBackend, ReadySummary, SummarySource,

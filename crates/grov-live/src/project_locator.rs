@@ -1,5 +1,6 @@
 //! Resolves the directory of a request to its project, with a cache.
 
+use crate::dialect;
 use crate::identity::project_header;
 use crate::working_directory;
 use futures_util::FutureExt;
@@ -52,7 +53,10 @@ impl ProjectLocator {
     /// Returns the directory that a request names.
     pub(crate) fn directory(request: &MessagesRequest) -> Option<String> {
         let named = project_header(request).map(str::to_owned);
-        named.or_else(|| request.index().and_then(working_directory::find))
+        named.or_else(|| {
+            let index = request.index()?;
+            working_directory::find(dialect::of(request), index)
+        })
     }
 
     /// Resolves a directory. The caller sets a timeout. After a timeout the lookup continues, and later callers get its

@@ -1,5 +1,6 @@
 //! Separates what the user typed from text added by the client.
 
+use crate::dialect;
 use grov_actions::typed_text;
 use grov_domain::ClientDialect;
 use grov_proxy_core::MessagesRequest;
@@ -19,23 +20,21 @@ pub(crate) struct FoundPrompt {
     pub(crate) key: u128,
 }
 
-const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
-
 /// Returns whether a conversation begins: no answer and no summary yet.
-pub(crate) fn begins(index: &RequestIndex) -> bool {
+pub(crate) fn begins(client: &ClientDialect, index: &RequestIndex) -> bool {
     index
         .messages()
-        .all(|message| message.role() != Role::Assistant && !is_summary(&message))
+        .all(|message| message.role() != Role::Assistant && !is_summary(client, &message))
 }
 
 /// Returns the prompts before the newest answer, redacted, oldest first. Empty if the beginning was summarized.
-pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
+pub(crate) fn earlier(client: &ClientDialect, index: &RequestIndex) -> Vec<String> {
     let earlier = index.messages().take(start_of_newest(index));
     let user: Vec<_> = earlier.filter(|message| message.role() == Role::User).collect();
-    if user.iter().any(is_summary) {
+    if user.iter().any(|message| is_summary(client, message)) {
         return Vec::new();
     }
-    let typed = user.iter().flat_map(typed);
+    let typed = user.iter().flat_map(|message| typed(client, message));
     typed.map(|(text, _)| without_secrets(text)).collect()
 }
 
@@ -44,9 +43,10 @@ pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
     let Some(index) = request.index() else {
         return Vec::new();
     };
+    let client = dialect::of(request);
     let mut found = Vec::new();
     for message in index.messages().skip(start_of_newest(index)) {
-        for (text, queued) in typed(&message) {
+        for (text, queued) in typed(client, &message) {
             found.push(FoundPrompt {
                 key: key(history_up_to(request, message.number()), &text),
                 text: without_secrets(text),
@@ -58,8 +58,8 @@ pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
 }
 
 /// Returns the prompts in a message, redacted.
-pub(crate) fn in_message(message: &Message<'_>) -> Vec<String> {
-    let typed = typed(message).into_iter();
+pub(crate) fn in_message(client: &ClientDialect, message: &Message<'_>) -> Vec<String> {
+    let typed = typed(client, message).into_iter();
     typed.map(|(text, _)| without_secrets(text)).collect()
 }
 
@@ -71,25 +71,25 @@ fn start_of_newest(index: &RequestIndex) -> usize {
 }
 
 /// Returns whether a message summarizes an earlier conversation.
-fn is_summary(message: &Message<'_>) -> bool {
+fn is_summary(client: &ClientDialect, message: &Message<'_>) -> bool {
     message
         .texts()
-        .any(|text| text.trim_start().starts_with(CLIENT.continued))
+        .any(|text| text.trim_start().starts_with(client.continued))
 }
 
 /// Returns the prompts in a message, and whether each was typed while a turn was running.
-fn typed(message: &Message<'_>) -> Vec<(String, bool)> {
+fn typed(client: &ClientDialect, message: &Message<'_>) -> Vec<(String, bool)> {
     if !matches!(message.role(), Role::User | Role::System) {
         return Vec::new();
     }
     let texts: Vec<_> = message.texts().collect();
-    let queued = texts.iter().filter_map(|text| CLIENT.queued_prompt(text));
+    let queued = texts.iter().filter_map(|text| client.queued_prompt(text));
     let mut prompts: Vec<_> = queued.map(|text| (text.to_owned(), true)).collect();
     if message.role() == Role::User {
         let answers_tools = message
             .blocks()
             .any(|block| block.kind() == BlockKind::ToolResult);
-        let text = typed_text(&texts, answers_tools);
+        let text = typed_text(client, &texts, answers_tools);
         if !text.is_empty() {
             prompts.push((text, false));
         }

@@ -4,6 +4,7 @@ mod sessions;
 mod steps;
 
 use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
+use crate::dialect;
 use crate::hook_sessions::HookSessions;
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
@@ -123,8 +124,14 @@ impl Recorder {
         let actions: Vec<ActionSketch> = sketches
             .map(|(sketch, content)| ActionSketch { content, ..sketch })
             .collect();
-        let earlier_prompts = || exchange.request.index().map(prompts::earlier).unwrap_or_default();
-        let questions = questions(&exchange.turn);
+        let client = dialect::of(&exchange.request);
+        let earlier_prompts = || {
+            let index = exchange.request.index();
+            index
+                .map(|index| prompts::earlier(client, index))
+                .unwrap_or_default()
+        };
+        let questions = questions(client, &exchange.turn);
         let checked = PendingExchange {
             record,
             task_is_known,
@@ -273,6 +280,7 @@ fn recorded(
     session: &RecordedSession,
 ) -> RecordedExchange {
     let index = exchange.request.index();
+    let client = dialect::of(&exchange.request);
     let is_main = record.kind == ExchangeKind::Main;
     let ends_turn =
         is_main && exchange.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
@@ -300,7 +308,7 @@ fn recorded(
             .and_then(|answer| tasks::title(&answer)),
         stop_reason: record.stop_reason.clone(),
         ends_turn,
-        begins: is_main && index.is_some_and(prompts::begins),
+        begins: is_main && index.is_some_and(|index| prompts::begins(client, index)),
         started_at: record.started_at,
         ended_at: record.ended_at,
     }
@@ -328,22 +336,20 @@ pub(crate) fn last_text(exchange: &ObservedExchange) -> Option<String> {
     Some(grov_domain::end_from(&text, start).to_owned())
 }
 
-const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
-
 /// Characters of a plan that are used.
 const MAX_PLAN: usize = 8000;
 
 /// Returns the questions of this response to the user.
-fn questions(turn: &Turn) -> Vec<UserQuestion> {
+fn questions(client: &ClientDialect, turn: &Turn) -> Vec<UserQuestion> {
     let questions = turn.blocks.iter().filter_map(|block| match block {
         Block::ToolUse {
             id,
             name,
             input,
             complete: true,
-        } if CLIENT.asks_user(name) => Some(UserQuestion {
+        } if client.asks_user(name) => Some(UserQuestion {
             tool_use_id: id.clone(),
-            plan: (name == CLIENT.plan_tool).then(|| plan(input)),
+            plan: (name == client.plan_tool).then(|| plan(input)),
         }),
         _ => None,
     });

@@ -1,7 +1,7 @@
 //! Prepares a proxy for this crate.
 
 use crate::context::BETA_HEADER;
-use crate::identity::IDENTITY_HEADERS;
+use crate::identity::identity_headers;
 use grov_domain::{RecordSink, SinkHealth};
 use grov_proxy_core::{MetricKind, ProxyBuilder};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub fn configure(mut builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> Proxy
     }
     let sink = Arc::clone(sink);
     builder
-        .keep_headers(IDENTITY_HEADERS)
+        .keep_headers(identity_headers())
         .keep_headers([BETA_HEADER])
         .health_section("store", move || health(sink.health()))
 }

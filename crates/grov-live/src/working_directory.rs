@@ -6,25 +6,31 @@ use grov_wire::{RequestIndex, Role};
 /// Messages searched from the beginning, where the client describes the environment.
 const MESSAGES: usize = 3;
 
-/// Returns the working directory named in the system prompt, or in a system message among the first messages. User
-/// messages are not trusted: they contain files of the repository, which could name the directory of another project to
-/// get its memories.
-pub(crate) fn find(index: &RequestIndex) -> Option<String> {
-    index
-        .system_texts()
-        .find_map(|text| introduced(&text))
-        .or_else(|| {
-            let first = index.messages().take(MESSAGES);
-            first
-                .filter(|message| message.role() == Role::System)
-                .flat_map(|message| message.texts())
-                .find_map(|text| introduced(&text))
-        })
+/// Returns the working directory named in the system prompt, in a system message among the first messages, or in the client's own
+/// description of the environment. Other user messages are not trusted: they contain files of the repository, which could name the
+/// directory of another project to get its memories.
+pub(crate) fn find(client: &ClientDialect, index: &RequestIndex) -> Option<String> {
+    let in_system = index.system_texts().find_map(|text| introduced(client, &text));
+    in_system.or_else(|| {
+        let first = index.messages().take(MESSAGES);
+        let texts = first.flat_map(|message| {
+            let is_system = message.role() == Role::System;
+            message
+                .texts()
+                .filter(move |text| is_system || describes(client, message.role(), text))
+        });
+        texts.into_iter().find_map(|text| introduced(client, &text))
+    })
+}
+
+/// Returns whether a text is the client's description of the environment, which stands alone in its block.
+fn describes(client: &ClientDialect, role: Role, text: &str) -> bool {
+    role == Role::User && !client.environment.is_empty() && text.trim_start().starts_with(client.environment)
 }
 
 /// Returns the first path that the text introduces as the working directory.
-fn introduced(text: &str) -> Option<String> {
-    let mut named = ClientDialect::CLAUDE_CODE.working_directories(text);
+fn introduced(client: &ClientDialect, text: &str) -> Option<String> {
+    let mut named = client.working_directories(text);
     named.find(|path| is_absolute(path)).map(str::to_owned)
 }
 
@@ -42,6 +48,8 @@ pub(crate) fn is_absolute(path: &str) -> bool {
 mod tests {
     use super::*;
 
+    const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+
     #[test]
     fn all_forms_of_the_environment_block_are_read() {
         for text in [
@@ -49,17 +57,24 @@ mod tests {
             "# Environment\n - Primary working directory: /home/dev/project\n   - Is a git repository: false\n",
             "Current working directory: /home/dev/project",
         ] {
-            assert_eq!(introduced(text).as_deref(), Some("/home/dev/project"), "{text}");
+            assert_eq!(
+                introduced(&CLIENT, text).as_deref(),
+                Some("/home/dev/project"),
+                "{text}"
+            );
         }
         assert_eq!(
-            introduced("Working directory: C:\\code\\x\n").as_deref(),
+            introduced(&CLIENT, "Working directory: C:\\code\\x\n").as_deref(),
             Some("C:\\code\\x")
         );
     }
 
     #[test]
     fn prose_about_working_directories_is_ignored() {
-        assert_eq!(introduced("Set the Working directory: /tmp to run it"), None);
-        assert_eq!(introduced("Working directory: unknown"), None);
+        assert_eq!(
+            introduced(&CLIENT, "Set the Working directory: /tmp to run it"),
+            None
+        );
+        assert_eq!(introduced(&CLIENT, "Working directory: unknown"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::admin::{self, AdminService, SiteStream, Sites};
 use crate::admission::{Access, Admission, Client};
+use crate::api_upstreams::ApiUpstreams;
 use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
@@ -20,8 +21,8 @@ use crate::route::{Answer, RouteRequest};
 use crate::upgrade::{Protocols, Switched};
 use crate::upstream::UpstreamHandle;
 use bytes::Bytes;
-use grov_wire::RequestCache;
 use grov_wire::response::ResponseTap;
+use grov_wire::{Api, RequestCache};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::{Body, Frame, SizeHint};
@@ -39,6 +40,7 @@ pub(crate) struct Service {
     pub(crate) gate: Gate,
     pub(crate) limits: Limits,
     pub(crate) forwarder: Forwarder,
+    pub(crate) api_upstreams: ApiUpstreams,
     /// Collects the bodies of Messages requests.
     pub(crate) collector: Collector,
     pub(crate) request_cache: Arc<RequestCache>,
@@ -158,15 +160,28 @@ impl Service {
             ));
         }
         match MessagesPath::of(request.method(), path) {
-            MessagesPath::Elsewhere => self.pass(request, serving, client).await,
+            MessagesPath::Elsewhere => match self.foreign_call(&request) {
+                Some(api) => self.messages(request, serving, profile, Some(api)).await,
+                None => self.pass(request, serving, client).await,
+            },
             MessagesPath::Below if self.protocols(&request).is_some() => {
                 self.pass(request, serving, client).await
             }
             messages => {
-                let is_turn = messages == MessagesPath::Create;
-                self.messages(request, serving, profile, is_turn).await
+                let turn = (messages == MessagesPath::Create).then_some(Api::Messages);
+                self.messages(request, serving, profile, turn).await
             }
         }
+    }
+
+    /// Returns the API of a model call that is not one to the Messages API. A body that announces more than is collected passes
+    /// unread, because the limit is that of the Messages API.
+    fn foreign_call(&self, request: &Request<Incoming>) -> Option<Api> {
+        let is_read =
+            request.method() == Method::POST && request.body().size_hint().lower() <= self.limits.body;
+        is_read
+            .then(|| Api::of_foreign_path(request.uri().path()))
+            .flatten()
     }
 
     /// Asks the gatekeeper.
@@ -319,7 +334,10 @@ impl Service {
             headers: &parts.headers,
             message,
         };
-        let default = profile.map_or(UpstreamHandle::MAIN, |profile| profile.upstream.clone());
+        let default = match profile {
+            Some(profile) => profile.upstream.clone(),
+            None => self.api_upstreams.of(&parts.uri, &parts.headers),
+        };
         self.forwarder.route(request, default)
     }
 
@@ -345,13 +363,14 @@ impl Service {
         })
     }
 
-    /// Forwards a request to `/v1/messages` or below. Its body is collected; turns are edited and observed.
+    /// Forwards a request to `/v1/messages` or below, or a model call of another API. Its body is collected; calls of the API `turn`
+    /// are observed, and those of the Messages API edited.
     async fn messages(
         &self,
         request: Request<Incoming>,
         serving: &RequestGuard,
         profile: Option<&Arc<ConnectionProfile>>,
-        is_turn: bool,
+        turn: Option<Api>,
     ) -> Result<Response<Kind>, ExchangeError> {
         let received_at = OffsetDateTime::now_utc();
         let begun = Instant::now();
@@ -368,8 +387,9 @@ impl Service {
             .headers
             .get("x-grov-bypass")
             .is_some_and(|value| value == "1");
-        if !is_turn || bypassed {
-            let routed = self.forwarder.is_routed();
+        let Some(api) = turn.filter(|_| !bypassed) else {
+            let is_message = turn.is_none_or(|api| api == Api::Messages);
+            let routed = self.forwarder.is_routed() && is_message;
             let request = routed.then(|| self.message(&parts, body.clone(), received_at, profile));
             let route = match self.route(&parts, request.as_ref(), profile)? {
                 Resolved::Answer(answer) => return self.answered(answer).await,
@@ -381,11 +401,17 @@ impl Service {
                 .await?;
             drop(reservation);
             return Ok(self.relay(response, None, None));
-        }
+        };
         let collected = Instant::now();
         let request = self.message(&parts, body.clone(), received_at, profile);
-        let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
-        let route = match self.route(&parts, Some(&request), profile)? {
+        let request = match api {
+            Api::Messages => request.with_cache(Arc::clone(&self.request_cache)),
+            api => request.to_api(api, parts.uri.path()),
+        };
+        let request = Arc::new(request);
+        // Routers choose among models of the Messages API.
+        let routed = (api == Api::Messages).then_some(&*request);
+        let route = match self.route(&parts, routed, profile)? {
             Resolved::Answer(answer) => return self.answered(answer).await,
             Resolved::Upstream(route) => route,
         };
@@ -415,7 +441,8 @@ impl Service {
                     .and_then(|value: &HeaderValue| value.to_str().ok())
             };
             let status = head.status.as_u16();
-            let tap = ResponseTap::new(status, text(header::CONTENT_TYPE), text(header::CONTENT_ENCODING));
+            let (content_type, coding) = (text(header::CONTENT_TYPE), text(header::CONTENT_ENCODING));
+            let tap = ResponseTap::for_api(api, status, content_type, coding);
             ObservedResponse {
                 request: Arc::clone(&request),
                 status,

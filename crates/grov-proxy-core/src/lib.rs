@@ -71,6 +71,7 @@
 
 mod admin;
 mod admission;
+mod api_upstreams;
 mod body;
 mod body_budget;
 mod buffers;
@@ -108,6 +109,7 @@ mod workers;
 
 pub use admin::MetricKind;
 pub use admin::{AdminRequest, AdminResponse, AdminRoute, Site, SiteBody};
+pub use api_upstreams::ApiUpstreams;
 pub use codec::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 pub use error::{BuildError, ServeError};
 pub use gate::{Admitted, Arrival, Gatekeeper, Peer, Refusal};

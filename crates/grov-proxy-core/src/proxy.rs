@@ -4,6 +4,7 @@ use crate::admin::{
     AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind, Registrar, Site, Sites,
 };
 use crate::admission::Admission;
+use crate::api_upstreams::ApiUpstreams;
 use crate::body::Collector;
 use crate::body_budget::BodyBudget;
 use crate::error::{BuildError, ServeError};
@@ -61,6 +62,7 @@ pub struct Proxy {
 pub struct ProxyBuilder {
     upstream: Upstream,
     upstreams: Upstreams,
+    api_upstreams: ApiUpstreams,
     router: Option<Arc<dyn Router>>,
     limits: Limits,
     header_policy: HeaderPolicy,
@@ -86,6 +88,7 @@ impl Proxy {
         ProxyBuilder {
             upstream,
             upstreams: Upstreams::default(),
+            api_upstreams: ApiUpstreams::default(),
             router: None,
             limits: Limits::default(),
             header_policy: HeaderPolicy::default(),
@@ -205,6 +208,12 @@ impl ProxyBuilder {
     /// is built.
     pub fn upstreams(&self) -> Upstreams {
         self.upstreams.clone()
+    }
+
+    /// Sets the upstreams for clients of other providers. Without them, all requests go to the main upstream.
+    pub fn api_upstreams(mut self, upstreams: ApiUpstreams) -> Self {
+        self.api_upstreams = upstreams;
+        self
     }
 
     /// Sets the router. Without one, all exchanges go to the main upstream.
@@ -358,6 +367,7 @@ impl ProxyBuilder {
         let service = Service {
             admission: Admission::new(self.allowed_hosts),
             gate: self.gate,
+            api_upstreams: self.api_upstreams,
             forwarder: Forwarder {
                 pools,
                 router: self.router,

@@ -1,17 +1,20 @@
-//! A request to the Messages API, as policies and observers see it.
+//! A model call, as policies and observers see it.
 
 use crate::profile::ConnectionProfile;
 use bytes::Bytes;
-use grov_wire::{RequestCache, RequestIndex, Skeleton};
+use grov_wire::{Api, RequestCache, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 
-/// A request to the Messages API.
+/// A request to the Messages API, or to another API that is read in its terms.
 ///
 /// The body is indexed by the first call of [`index`](Self::index), and only once. An invalid body is not an error: the proxy
 /// forwards it unchanged.
 pub struct MessagesRequest {
+    api: Api,
+    /// The model that the path names.
+    path_model: Option<String>,
     headers: HeaderMap,
     body: Bytes,
     received_at: OffsetDateTime,
@@ -27,6 +30,8 @@ impl MessagesRequest {
     /// Creates a request from its headers and its body as the client sent it.
     pub fn new(headers: HeaderMap, body: Bytes, received_at: OffsetDateTime) -> Self {
         Self {
+            api: Api::Messages,
+            path_model: None,
             headers,
             body,
             received_at,
@@ -37,6 +42,21 @@ impl MessagesRequest {
             skeleton: OnceLock::new(),
             extensions: Mutex::default(),
         }
+    }
+
+    /// Sets the API and the path to which it was sent.
+    #[must_use]
+    pub fn to_api(self, api: Api, path: &str) -> Self {
+        Self {
+            api,
+            path_model: api.model_in_path(path).map(str::to_owned),
+            ..self
+        }
+    }
+
+    /// Returns the API to which it was sent.
+    pub fn api(&self) -> Api {
+        self.api
     }
 
     /// Sets the user who sent it.
@@ -63,9 +83,9 @@ impl MessagesRequest {
         self.profile.as_deref()
     }
 
-    /// Returns whether policies may edit it.
+    /// Returns whether policies may edit it. Requests to other APIs than the Messages API are never edited.
     pub fn may_be_edited(&self) -> bool {
-        self.profile.as_ref().is_none_or(|profile| profile.edits)
+        self.api == Api::Messages && self.profile.as_ref().is_none_or(|profile| profile.edits)
     }
 
     /// Returns the request headers named by [`ProxyBuilder::keep_headers`](crate::ProxyBuilder::keep_headers).
@@ -90,11 +110,16 @@ impl MessagesRequest {
         self.received_at
     }
 
-    /// Returns the structure of the body, or `None` if it is not a valid Messages request.
+    /// Returns the structure of the body, or `None` if it is not a valid request of its API.
+    ///
+    /// For another API than the Messages API it is that of a document of its own, which is only read.
     pub fn index(&self) -> Option<&RequestIndex> {
         self.index
             .get_or_init(|| {
                 let index = match &self.cache {
+                    _ if self.api != Api::Messages => {
+                        RequestIndex::parse_foreign(self.api, self.path_model.as_deref(), &self.body)
+                    }
                     Some(cache) => RequestIndex::parse_with_cache(&self.body, cache),
                     None => RequestIndex::parse(&self.body),
                 };

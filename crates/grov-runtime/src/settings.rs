@@ -258,6 +258,16 @@ impl Settings {
             return refused("proxy.upstream", reason, hint);
         }
         for (name, url) in [
+            ("proxy.openai_upstream", &proxy.openai_upstream),
+            ("proxy.gemini_upstream", &proxy.gemini_upstream),
+        ] {
+            if let Some(url) = url.as_ref().filter(|url| self.is_own_listener(url)) {
+                let reason = format!("the upstream {url} is the proxy itself");
+                let hint = "set it to the server that answers requests, or choose another port";
+                return refused(name, reason, hint);
+            }
+        }
+        for (name, url) in [
             ("llm.base_url", &self.llm.base_url),
             ("llm.proxy", &self.llm.proxy),
             ("embedder.base_url", &self.embedder.base_url),

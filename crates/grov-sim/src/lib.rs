@@ -9,6 +9,7 @@
 //! - [`judge`] answers questions that ask for JSON, correctly or not; also as `/v1/chat/completions`, where agents are
 //!   answered by the same scenarios, with the quirks of providers.
 //! - Providers of external tools answer below `/perplexity`, `/tavily` and `/gemini`.
+//! - `POST /v1/responses` and Gemini's `generateContent` are answered by the same scenarios, for other agents.
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 that shows every byte, for tests that need it.
 //!
@@ -19,6 +20,7 @@ pub mod behaviour;
 pub mod cache;
 mod chat;
 mod clock;
+mod foreign;
 pub mod history;
 pub mod json;
 pub mod judge;

@@ -10,8 +10,8 @@ use time::OffsetDateTime;
 /// How much of each request is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
-    /// Heads and bodies. For paths other than `/v1/messages*`, `/v1/chat/completions` and those of external tools, only
-    /// the body's length and hash.
+    /// Heads and bodies. For paths other than `/v1/messages*` and those of other model calls and external tools, only the
+    /// body's length and hash.
     #[default]
     Bodies,
     /// Heads, and the length and hash of bodies.

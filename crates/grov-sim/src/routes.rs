@@ -3,6 +3,7 @@
 use crate::behaviour::{Behaviour, Fault, HEADER, Structured};
 use crate::cache::{CacheObservation, Plan, RenderedPrompt};
 use crate::chat;
+use crate::foreign::{self, ForeignApi};
 use crate::json::Json;
 use crate::judge::{self, Dialect, Question, Stop};
 use crate::message::{Answer, Style};
@@ -55,6 +56,7 @@ pub(crate) fn decide(
         _ => Dialect::Anthropic,
     };
     let writer = Writer::new(&record.request_id, now, dialect);
+    let foreign = ForeignApi::of(&incoming.method, &incoming.path);
     let is_head = incoming.method == "HEAD";
     let mut decided = match (incoming.method.as_str(), incoming.path.as_str()) {
         ("POST", "/v1/messages") => messages(shared, incoming, record.ordinal, &writer, now),
@@ -66,9 +68,12 @@ pub(crate) fn decide(
         ("GET", "/v1/models") => models(incoming, &writer).into(),
         ("POST", "/v1/files") => files(incoming, &writer).into(),
         (_, path) if tools::is_path(path) => tools::answer(shared, incoming, &writer).into(),
-        _ => writer.error(404, "not_found_error", "Not found").into(),
+        _ => match foreign {
+            Some(api) => foreign::answer(shared, incoming, record, &writer, api).into(),
+            None => writer.error(404, "not_found_error", "Not found").into(),
+        },
     };
-    if !incoming.is_messages() && !record.is_chat() {
+    if !incoming.is_messages() && !record.is_chat() && foreign.is_none() {
         let behaviour = given_behaviour(shared, incoming, Call::without_question(record.ordinal), None);
         decided.response = writer.deliver(decided.response, behaviour);
     }

@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Ending, Fault};
 use crate::chat;
+use crate::foreign::ForeignApi;
 use crate::message;
 use crate::record::{Delivery, End};
 use crate::routes;
@@ -120,7 +121,10 @@ async fn read(wire: &mut Wire<TcpStream>, head: Head) -> Result<Incoming, WireEr
     if head.has_token("expect", "100-continue") && framing != Framing::Length(0) {
         wire.send(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
     }
-    let kept = path.starts_with("/v1/messages") || path == chat::PATH || tools::is_path(&path);
+    let kept = path.starts_with("/v1/messages")
+        || path == chat::PATH
+        || tools::is_path(&path)
+        || ForeignApi::of(&method, &path).is_some();
     let mut body = BytesMut::new();
     let mut hash = Xxh3::new();
     let mut length = 0;

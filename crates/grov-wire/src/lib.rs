@@ -1,4 +1,4 @@
-//! Requests and responses of the Anthropic Messages API, as bytes.
+//! Requests and responses of the Anthropic Messages API, as bytes; those of other model APIs are read in its terms.
 //!
 //! | To | use |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | recognize a message history when the client sends it again | [`RequestIndex::skeleton`] |
 //! | insert content blocks into a request, or leave out its beginning | [`Splice::apply`] |
 //! | parse a response while its bytes pass by | [`response::ResponseTap`] |
+//! | read requests of another model API | [`RequestIndex::parse_foreign`] |
 //! | validate a JSON document | [`json::validate`] |
 //!
 //! The crate does no I/O: bytes go in, values come out.
@@ -48,10 +49,13 @@
 
 #![forbid(unsafe_code)]
 
+mod api;
+mod foreign;
 pub mod json;
 pub mod request;
 pub mod response;
 
+pub use api::Api;
 pub use request::{
     Block, BlockKind, Blocks, Chunks, Content, CutPoint, Edit, IndexError, InsertionPoint, Key128, Link,
     Message, RequestCache, RequestIndex, ResultPlace, Role, Skeleton, Speaker, Splice, SpliceError,

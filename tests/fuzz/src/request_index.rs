@@ -1,8 +1,8 @@
 //! A request body: everything that the index accepts is JSON, its pieces add up to the body, and the request cache does not
-//! change the result.
+//! change the result. As a request of another API it is read or refused.
 
 use bytes::Bytes;
-use grov_wire::{RequestCache, RequestIndex, Splice};
+use grov_wire::{Api, RequestCache, RequestIndex, Splice};
 use serde_json::error::Category;
 
 /// Checks one body.
@@ -12,6 +12,13 @@ pub(crate) fn check(data: &[u8]) {
     let found = RequestIndex::parse_with_cache(&body, &cache);
     let again = RequestIndex::parse_with_cache(&body, &cache);
     let alone = RequestIndex::parse(&body);
+    for api in [Api::Responses, Api::Chat, Api::Gemini] {
+        if let Ok(read) = RequestIndex::parse_foreign(api, None, &body) {
+            // What is read is a document of the Messages API.
+            let same = RequestIndex::parse(read.body()).map(|same| same.skeleton());
+            assert_eq!(same.as_ref(), Ok(&read.skeleton()));
+        }
+    }
     assert_eq!(format!("{found:?}"), format!("{alone:?}"));
     assert_eq!(format!("{again:?}"), format!("{alone:?}"));
     let Ok(index) = alone else { return };

@@ -4,6 +4,7 @@ mod access;
 mod authority;
 mod cleared;
 mod client;
+mod clients;
 mod embedding;
 mod home;
 mod http_hooks;
@@ -197,6 +198,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     let uses_proxy = proxy::is_used(&context, &client, &daemon);
     checks.extend((uses_proxy || daemon.running).then(|| upstream::check(&context)));
     checks.extend(cleared::check(&context, &daemon, uses_proxy));
+    checks.extend(clients::checks(&context, &daemon));
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     checks.extend(routing::checks(&context));

@@ -1,5 +1,6 @@
 //! `grov init`, `grov unregister`, `grov uninstall`: Grov in the client's settings.
 
+pub(crate) mod clients;
 mod gateway;
 mod http_hooks;
 mod init;

@@ -15,7 +15,7 @@ use crate::prompts;
 use crate::tasks::TaskOrchestrator;
 use bytes::Bytes;
 use grov_domain::{
-    Clock, CutNote, ExchangeKind, HistoryCut, Lineage, Redacted, SystemClock, estimated_tokens,
+    ClientDialect, Clock, CutNote, ExchangeKind, HistoryCut, Lineage, Redacted, SystemClock, estimated_tokens,
 };
 use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use grov_wire::response::Usage;
@@ -224,10 +224,12 @@ fn context_tokens(usage: &Usage) -> u64 {
 
 /// Returns what a cut before this message leaves out.
 fn left_out(index: &RequestIndex, message: usize) -> LeftOut {
-    let mut newest_first = index
-        .messages()
-        .rev()
-        .map(|message| (message.number(), prompts::in_message(&message)));
+    let mut newest_first = index.messages().rev().map(|message| {
+        (
+            message.number(),
+            prompts::in_message(&ClientDialect::CLAUDE_CODE, &message),
+        )
+    });
     let newest = newest_first.find(|(_, prompts)| !prompts.is_empty());
     let prompt = newest.filter(|(number, _)| *number < message);
     LeftOut {

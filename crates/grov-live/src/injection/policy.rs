@@ -582,7 +582,7 @@ impl Injection {
             location,
             prompt: prompts.join("\n"),
             answered: answered(index),
-            begins: prompts::begins(index),
+            begins: prompts::begins(&ClientDialect::CLAUDE_CODE, index),
             body: request.body().clone(),
             quoted: prepared.slot.state().quoted_in(&history),
             deadline: Instant::now() + self.shared.timeouts.text,

@@ -4,6 +4,8 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+
 fn request(messages: &Value) -> MessagesRequest {
     let body = Bytes::from(json!({"messages": messages}).to_string());
     MessagesRequest::new(HeaderMap::new(), body, OffsetDateTime::UNIX_EPOCH)
@@ -138,9 +140,9 @@ fn earlier_prompts_exclude_the_newest_and_summarized_ones() {
         {"role": "assistant", "content": "done"},
         {"role": "user", "content": "continue"},
     ]);
-    let earlier_of = |messages: &Value| earlier(request(messages).index().unwrap());
+    let earlier_of = |messages: &Value| earlier(&CLIENT, request(messages).index().unwrap());
     assert_eq!(earlier_of(&messages), ["fix the bug", "now the docs"]);
-    assert!(!begins(request(&messages).index().unwrap()));
+    assert!(!begins(&CLIENT, request(&messages).index().unwrap()));
 
     let summed_up = json!([
         {"role": "user", "content": format!("{} that ran out of context.", CLIENT.continued)},

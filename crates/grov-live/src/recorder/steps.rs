@@ -42,7 +42,8 @@ pub(super) fn of_turn(
                 let arguments = ToolInput::Text(input).value();
                 let call = ToolCall {
                     name,
-                    id: Some(id),
+                    // Gemini names no id.
+                    id: Some(id.as_str()).filter(|id| !id.is_empty()),
                     input: ToolInput::Json(&arguments),
                     working_directory,
                 };

@@ -235,7 +235,7 @@ fn questions_to_the_user_include_the_plan() {
         ],
         ..Turn::default()
     };
-    let asked = questions(&turn);
+    let asked = questions(&ClientDialect::CLAUDE_CODE, &turn);
     let plans: Vec<_> = asked
         .iter()
         .map(|one| (one.tool_use_id.as_str(), one.plan.as_deref()))

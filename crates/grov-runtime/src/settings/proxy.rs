@@ -2,6 +2,7 @@
 
 use super::agent::TlsFiles;
 use super::table::ProxySettings;
+use crate::Url;
 use std::net::IpAddr;
 
 /// Where the proxy's certificate comes from.
@@ -20,7 +21,28 @@ pub(super) struct Unprotected {
     pub(super) hint: &'static str,
 }
 
+/// The provider of the main upstream by default.
+const ANTHROPIC: &str = "api.anthropic.com";
+/// Where clients of OpenAI's and Gemini's APIs send their requests by default.
+const OPENAI: &str = "https://api.openai.com";
+const GEMINI: &str = "https://generativelanguage.googleapis.com";
+
 impl ProxySettings {
+    /// Returns the base address for OpenAI's APIs, or `None` for the main upstream: a gateway that the user set may serve all APIs.
+    pub fn openai_address(&self) -> Option<&str> {
+        self.api_address(self.openai_upstream.as_ref(), OPENAI)
+    }
+
+    /// Returns the base address for the Gemini API, or `None` for the main upstream.
+    pub fn gemini_address(&self) -> Option<&str> {
+        self.api_address(self.gemini_upstream.as_ref(), GEMINI)
+    }
+
+    fn api_address<'s>(&self, set: Option<&'s Url>, provider: &'s str) -> Option<&'s str> {
+        let usual = (self.upstream.host() == ANTHROPIC).then_some(provider);
+        set.map(Url::as_str).or(usual)
+    }
+
     /// Returns the source of the certificate; `None` without TLS. TLS is on if `enable_tls` or a certificate is set.
     pub fn tls(&self) -> Option<TlsSource> {
         match (&self.tls_cert, &self.tls_key) {

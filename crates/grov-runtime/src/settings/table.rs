@@ -339,6 +339,9 @@ settings! {
         /// PEM file with certificates of authorities that the upstream may also be signed by, such as a company's; the
         /// client's NODE_EXTRA_CA_CERTS applies too
         extra_ca: Option<PathBuf> = "proxy.extra_ca", Kind::Path, "", ["GROV_PROXY_EXTRA_CA", "NODE_EXTRA_CA_CERTS"];
+        /// Base address for the Gemini API, which Gemini CLI speaks; https://generativelanguage.googleapis.com if not set, or
+        /// proxy.upstream if that is not Anthropic's
+        gemini_upstream: Option<Url> = "proxy.gemini_upstream", Kind::Url, "", ["GROV_PROXY_GEMINI_UPSTREAM"];
         /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
         headers: HeaderPolicy = "proxy.headers", Kind::Choice(HeaderPolicy::WORDS), "open", ["GROV_PROXY_HEADERS"];
         /// Address that the proxy listens on; others than loopback need TLS and tokens, or --insecure
@@ -348,6 +351,9 @@ settings! {
             ["GROV_PROXY_IDLE_TIMEOUT"];
         /// Whether the proxy listens beyond loopback even without TLS or tokens
         insecure: bool = "proxy.insecure", Kind::Boolean, "false", ["GROV_PROXY_INSECURE"], flag "--insecure";
+        /// Base address for OpenAI's Responses and Chat Completions APIs, which Codex and opencode speak; https://api.openai.com if
+        /// not set, or proxy.upstream if that is not Anthropic's
+        openai_upstream: Option<Url> = "proxy.openai_upstream", Kind::Url, "", ["GROV_PROXY_OPENAI_UPSTREAM"];
         /// Port that the proxy listens on; 0 = any free one
         port: u16 = "proxy.port", Kind::Integer { min: 0, max: 65_535 }, "8080", ["GROV_PROXY_PORT", "PROXY_PORT"],
             flag "--port";

@@ -5,6 +5,8 @@ use super::body;
 use super::coding::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES};
 use super::sse::SseDecoder;
 use super::turn::{ApiError, Block, Turn, TurnEnd};
+use crate::api::Api;
+use crate::foreign;
 
 /// Maximum size of a JSON body that is collected, in bytes. Half of [`MAX_DECODED_BYTES`], because the body and the blocks parsed
 /// from it are in memory together for a moment.
@@ -52,6 +54,7 @@ pub struct ResponseTap {
 
 /// The decoded body.
 struct Text {
+    api: Api,
     body: Body,
     /// Decoded bytes so far.
     decoded: usize,
@@ -63,16 +66,24 @@ enum Body {
         events: SseDecoder,
         assembler: Box<Assembler>,
     },
+    ForeignSse {
+        events: SseDecoder,
+        assembler: Box<foreign::Assembler>,
+    },
     Json(Vec<u8>),
     Opaque,
 }
 
 impl Body {
-    fn of_kind(kind: ResponseKind) -> Self {
+    fn of_kind(kind: ResponseKind, api: Api) -> Self {
         match kind {
-            ResponseKind::Sse => Self::Sse {
+            ResponseKind::Sse if api == Api::Messages => Self::Sse {
                 events: SseDecoder::new(),
                 assembler: Box::default(),
+            },
+            ResponseKind::Sse => Self::ForeignSse {
+                events: SseDecoder::new(),
+                assembler: Box::new(foreign::Assembler::new(api)),
             },
             ResponseKind::Json => Self::Json(Vec::new()),
             ResponseKind::Opaque => Self::Opaque,
@@ -85,6 +96,16 @@ impl ResponseTap {
     /// Creates a tap from the status and the headers `content-type` and `content-encoding` of the response. Join repeated
     /// `content-encoding` headers with commas.
     pub fn new(status: u16, content_type: Option<&str>, content_encoding: Option<&str>) -> Self {
+        Self::for_api(Api::Messages, status, content_type, content_encoding)
+    }
+
+    /// Like [`new`](Self::new), for a response of another API.
+    pub fn for_api(
+        api: Api,
+        status: u16,
+        content_type: Option<&str>,
+        content_encoding: Option<&str>,
+    ) -> Self {
         let kind = kind_of(status, content_type);
         let (content, fault) = match content_encoding.map_or(Ok(None), ContentDecoder::for_header) {
             Ok(content) => (content, None),
@@ -94,7 +115,8 @@ impl ResponseTap {
             status,
             content,
             text: Text {
-                body: Body::of_kind(kind),
+                api,
+                body: Body::of_kind(kind, api),
                 decoded: 0,
             },
             fault,
@@ -106,7 +128,7 @@ impl ResponseTap {
     pub fn kind(&self) -> ResponseKind {
         match self.text.body {
             Body::Undetermined => ResponseKind::Undetermined,
-            Body::Sse { .. } => ResponseKind::Sse,
+            Body::Sse { .. } | Body::ForeignSse { .. } => ResponseKind::Sse,
             Body::Json(_) => ResponseKind::Json,
             Body::Opaque => ResponseKind::Opaque,
         }
@@ -134,6 +156,7 @@ impl ResponseTap {
     pub fn blocks(&self) -> &[Block] {
         match &self.text.body {
             Body::Sse { assembler, .. } => assembler.blocks(),
+            Body::ForeignSse { assembler, .. } => assembler.blocks(),
             _ => &[],
         }
     }
@@ -150,7 +173,16 @@ impl ResponseTap {
                 turn.irregularities.cut_mid_event = events.is_mid_event();
                 turn
             }
-            Body::Json(body) if self.fault.is_none() => body::read(&body, ended_cleanly),
+            Body::ForeignSse { events, assembler } => {
+                let mut turn = assembler.finish();
+                turn.irregularities.oversized = events.oversized();
+                turn.irregularities.cut_mid_event = events.is_mid_event();
+                turn
+            }
+            Body::Json(body) if self.fault.is_none() => match self.text.api {
+                Api::Messages => body::read(&body, ended_cleanly),
+                api => foreign::read_body(api, &body, ended_cleanly),
+            },
             Body::Json(_) => Turn::default(),
             Body::Undetermined if self.fault.is_some() => Turn::default(),
             Body::Opaque | Body::Undetermined => {
@@ -189,10 +221,11 @@ impl Text {
             return Err(DecodeFault::TooLarge);
         }
         if let (Body::Undetermined, Some(first)) = (&self.body, text.trim_ascii_start().first()) {
-            self.body = Body::of_kind(kind_of_first_byte(*first));
+            self.body = Body::of_kind(kind_of_first_byte(*first, self.api), self.api);
         }
         match &mut self.body {
             Body::Sse { events, assembler } => events.feed(text, |event| assembler.event(event)),
+            Body::ForeignSse { events, assembler } => events.feed(text, |event| assembler.event(event)),
             Body::Json(body) if body.len() + text.len() > MAX_JSON_BYTES => {
                 *body = Vec::new();
                 return Err(DecodeFault::TooLarge);
@@ -222,8 +255,10 @@ fn kind_of(status: u16, content_type: Option<&str>) -> ResponseKind {
     }
 }
 
-fn kind_of_first_byte(first: u8) -> ResponseKind {
+fn kind_of_first_byte(first: u8, api: Api) -> ResponseKind {
     match first {
+        // Gemini's stream without server-sent events.
+        b'[' if api == Api::Gemini => ResponseKind::Json,
         b'{' => ResponseKind::Json,
         // `event:`, `data:`, a comment or a byte order mark.
         b'e' | b'd' | b':' | 0xEF => ResponseKind::Sse,

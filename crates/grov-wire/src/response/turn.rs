@@ -101,7 +101,7 @@ impl Block {
         }
     }
 
-    pub(super) fn complete_mut(&mut self) -> &mut bool {
+    pub(crate) fn complete_mut(&mut self) -> &mut bool {
         match self {
             Self::Text { complete, .. }
             | Self::Thinking { complete, .. }

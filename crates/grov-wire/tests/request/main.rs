@@ -10,6 +10,7 @@ mod against_value;
 mod cache;
 mod cuts;
 mod edits;
+mod foreign;
 mod generated;
 mod golden;
 mod hostile;

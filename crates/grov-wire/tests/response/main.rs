@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails, and says what it skips"
 )]
 
+mod foreign;
 mod golden;
 mod recorded;
 

@@ -1,7 +1,7 @@
 //! `grov init`
 
 use super::http_hooks::{Daemon, warn_of_readers};
-use super::{FileAnswer, client_folder, gateway, shell, user_token};
+use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
 use crate::arguments::{InitArguments, InitScope};
 use crate::context::Context;
 use crate::daemon_health;
@@ -71,6 +71,9 @@ struct Init<'a> {
 pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     let environment = Environment::of_process();
     let dry_run = arguments.dry_run;
+    if let Some(client) = arguments.client {
+        return clients::init(context, client, dry_run);
+    }
     let project = context
         .top()
         .ok_or_else(|| Failure::usage("--project must name a directory that exists"))?;
@@ -390,17 +393,17 @@ fn program_path(environment: &Environment) -> PathBuf {
 }
 
 /// Where the proxy listens, or will listen.
-struct Listener {
+pub(super) struct Listener {
     /// The base URL for the client.
-    base_url: String,
+    pub(super) base_url: String,
     /// The URL for hooks. A daemon with TLS accepts hooks of this machine in plain HTTP.
     local_url: String,
-    asks_for_token: bool,
-    is_self_signed: bool,
+    pub(super) asks_for_token: bool,
+    pub(super) is_self_signed: bool,
 }
 
 impl Listener {
-    fn of(context: &Context) -> Result<Self, Failure> {
+    pub(super) fn of(context: &Context) -> Result<Self, Failure> {
         let daemon = daemon_health::query(&context.home);
         let settings = context.settings.proxy();
         let local = |port| format!("http://{}", SocketAddr::new(settings.local_host(), port));

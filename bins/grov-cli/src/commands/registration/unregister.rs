@@ -1,6 +1,6 @@
 //! `grov unregister`, `grov uninstall`
 
-use super::{FileAnswer, client_folder, gateway, shell, user_token};
+use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
 use crate::arguments::UnregisterArguments;
 use crate::cleared;
 use crate::commands::plans::off_everywhere;
@@ -123,7 +123,11 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
             false => remove_token(&context.home, dry_run)?,
         },
         revoked,
-        others: shell::remove(context, dry_run)?,
+        others: [
+            shell::remove(context, dry_run)?,
+            clients::remove(context, dry_run)?,
+        ]
+        .concat(),
         plans: Vec::new(),
         stopped: None,
     })

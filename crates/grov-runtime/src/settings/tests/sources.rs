@@ -11,6 +11,8 @@ fn defaults_match_the_documentation() {
     assert_eq!(
         settings.proxy(),
         &ProxySettings {
+            gemini_upstream: None,
+            openai_upstream: None,
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             insecure: false,
             port: 8080,
@@ -224,4 +226,23 @@ fn a_relative_log_file_is_in_the_home() {
         scene.load().unwrap().log().file,
         Some(scene.path(".grov/logs/x.log"))
     );
+}
+
+#[test]
+fn apis_of_other_providers_follow_a_gateway_unless_set() {
+    let addresses = |scene: Scene| {
+        let settings = scene.load().unwrap();
+        let proxy = settings.proxy();
+        let owned = |address: Option<&str>| address.map(str::to_owned);
+        (owned(proxy.openai_address()), owned(proxy.gemini_address()))
+    };
+    let usual = (
+        Some("https://api.openai.com".to_owned()),
+        Some("https://generativelanguage.googleapis.com".to_owned()),
+    );
+    assert_eq!(addresses(Scene::new()), usual);
+    let gateway = || Scene::new().variable("GROV_PROXY_UPSTREAM", "https://gateway.example");
+    assert_eq!(addresses(gateway()), (None, None));
+    let set = gateway().variable("GROV_PROXY_OPENAI_UPSTREAM", "https://other.example/api");
+    assert_eq!(addresses(set), (Some("https://other.example/api".to_owned()), None));
 }
