@@ -88,11 +88,12 @@ const OPENCODE: Client = Client {
     )],
     settings: ".config/opencode/config.json",
     shell: ("bash", "command"),
-    write: |project| {
-        let input = json!({"filePath": project.join("notes.md"), "content": "# Notes\n"});
-        json!({"type": "tool_use", "name": "write", "input": input})
+    // opencode gives this tool to models of this provider, in place of `write`.
+    write: |_| {
+        let patch = "*** Begin Patch\n*** Add File: notes.md\n+# Notes\n*** End Patch";
+        json!({"type": "tool_use", "name": "apply_patch", "input": {"patchText": patch}})
     },
-    tools: ["bash", "write"],
+    tools: ["bash", "apply_patch"],
 };
 
 /// The same client with a provider that speaks the Chat Completions API. The address is set by hand.
@@ -102,6 +103,11 @@ const OPENCODE_CHAT: Client = Client {
         "{\"model\":\"mine/m\",\"permission\":\"allow\",\"provider\":{\"mine\":{\"npm\":\"@ai-sdk/openai-compatible\",\"name\":\"mine\",\
          \"options\":{\"baseURL\":\"http://127.0.0.1:PORT/v1\",\"apiKey\":\"sk-test\"},\"models\":{\"m\":{\"name\":\"m\"}}}}}",
     )],
+    write: |project| {
+        let input = json!({"filePath": project.join("notes.md"), "content": "# Notes\n"});
+        json!({"type": "tool_use", "name": "write", "input": input})
+    },
+    tools: ["bash", "write"],
     ..OPENCODE
 };
 

@@ -47,6 +47,31 @@ fn directory(said: &str) -> String {
     directory.map_or_else(String::new, |directory| format!("Working directory: {directory}"))
 }
 
+/// A value of a schema. A client asks again, with growing pauses, if an answer does not have its schema.
+pub(super) fn example(schema: &Value) -> Value {
+    match text(schema, "type").to_lowercase().as_str() {
+        "object" => {
+            let members = schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten();
+            Value::Object(
+                members
+                    .map(|(name, schema)| (name.clone(), example(schema)))
+                    .collect(),
+            )
+        }
+        "array" => json!([]),
+        "integer" | "number" => json!(1),
+        "boolean" => json!(true),
+        _ => match schema.pointer("/enum/0") {
+            Some(first) => first.clone(),
+            None => json!("simulated"),
+        },
+    }
+}
+
 fn parts(answer: &Answer<'_>) -> Vec<Value> {
     let blocks = answer.blocks.iter();
     blocks

@@ -244,5 +244,8 @@ fn apis_of_other_providers_follow_a_gateway_unless_set() {
     let gateway = || Scene::new().variable("GROV_PROXY_UPSTREAM", "https://gateway.example");
     assert_eq!(addresses(gateway()), (None, None));
     let set = gateway().variable("GROV_PROXY_OPENAI_UPSTREAM", "https://other.example/api");
-    assert_eq!(addresses(set), (Some("https://other.example/api".to_owned()), None));
+    assert_eq!(
+        addresses(set),
+        (Some("https://other.example/api".to_owned()), None)
+    );
 }
