@@ -149,8 +149,12 @@ pub(crate) fn answer(
         call,
         reply.as_ref().map(|reply| (reply, "foreign")),
     );
+    let plain = || match body.pointer("/generationConfig/responseJsonSchema") {
+        Some(schema) => gemini::example(schema).to_string(),
+        None => PLAIN.to_owned(),
+    };
     let blocks = reply.map_or_else(
-        || vec![json!({ "type": "text", "text": PLAIN })],
+        || vec![json!({ "type": "text", "text": plain() })],
         |reply| blocks(&reply),
     );
     let prompt = incoming.body.len().div_ceil(BYTES_PER_TOKEN) as u64;
