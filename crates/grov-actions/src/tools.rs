@@ -55,7 +55,8 @@ pub(crate) fn parse_action(
         .iter()
         .find_map(|key| text(key));
     let form = Form::of(name);
-    let folder_of_call = form::folder(input).and_then(|named| resolve(folder, named));
+    let named_folder = form::folder(input).filter(|_| form != Form::Other);
+    let folder_of_call = named_folder.and_then(|named| resolve(folder, named));
     let folder = folder_of_call.as_deref().or(folder);
     let command = match (name, command) {
         _ if form == Form::Shell => form::command_line(input),

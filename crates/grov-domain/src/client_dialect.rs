@@ -267,7 +267,8 @@ mod tests {
     #[test]
     fn another_dialect_uses_its_own_names() {
         for (tool, ours, theirs) in [
-            ("Bash", ActionType::Bash, ActionType::Other),
+            // Records keep the name of a tool and not that of the client.
+            ("Bash", ActionType::Bash, ActionType::Bash),
             ("terminal", ActionType::Other, ActionType::Bash),
             ("mcp__x__y", ActionType::Mcp, ActionType::Other),
             ("server/x", ActionType::Other, ActionType::Mcp),
