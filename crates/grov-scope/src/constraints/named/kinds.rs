@@ -129,6 +129,17 @@ static WORDS: LazyLock<Vec<(Vec<&'static str>, Kind)>> = LazyLock::new(|| {
     found
 });
 
+/// The positions in [`WORDS`] by the first byte.
+static BY_FIRST: LazyLock<[Vec<usize>; 256]> = LazyLock::new(|| {
+    let mut found = std::array::from_fn(|_| Vec::new());
+    for (number, (parts, _)) in WORDS.iter().enumerate() {
+        if let Some(first) = parts.first().and_then(|part| part.bytes().next()) {
+            found[usize::from(first)].push(number);
+        }
+    }
+    found
+});
+
 /// The kinds that folded words name.
 pub(super) fn named_by(words: &[&str]) -> Vec<Kind> {
     let is_same = |part: &str, word: &str| match part.strip_suffix('*') {
@@ -137,7 +148,9 @@ pub(super) fn named_by(words: &[&str]) -> Vec<Kind> {
     };
     let mut found: Vec<Kind> = Vec::new();
     for at in 0..words.len() {
-        for (parts, kind) in WORDS.iter() {
+        let first = words[at].bytes().next();
+        let numbers = first.map_or(&[][..], |first| &BY_FIRST[usize::from(first)]);
+        for (parts, kind) in numbers.iter().map(|number| &WORDS[*number]) {
             let is_named = parts.len() <= words.len() - at
                 && parts
                     .iter()
