@@ -8,6 +8,7 @@ mod model;
 mod on_postgres;
 mod once;
 mod operation;
+mod page;
 mod qdrant;
 mod replicas;
 mod stream;

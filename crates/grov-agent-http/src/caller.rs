@@ -28,6 +28,10 @@ impl Caller {
         &self.0.projects
     }
 
+    pub(crate) fn role(&self) -> KeyRole {
+        self.0.role
+    }
+
     pub(crate) fn has(&self, role: KeyRole) -> bool {
         self.0.role >= role
     }

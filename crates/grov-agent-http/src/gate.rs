@@ -169,7 +169,11 @@ async fn memory(bodies: &Arc<Semaphore>, wait: Duration) -> Result<BodyMemory, P
 
 /// Paths that need no key.
 fn is_open(path: &str) -> bool {
-    path == "/health" || path == "/docs" || path.starts_with("/docs/")
+    let is_page = |page: &str| {
+        path.strip_prefix(page)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    path == "/health" || is_page("/docs") || is_page("/ui")
 }
 
 pub(crate) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {

@@ -5,12 +5,14 @@ mod documents;
 mod health;
 mod memory;
 mod openapi;
+mod own_key;
 mod projects;
 mod search;
 mod sharing;
 mod threads;
 mod tool_calls;
 mod tools_result;
+mod ui;
 
 use crate::gate;
 use crate::problem::{Code, Problem};
@@ -24,6 +26,10 @@ pub fn router(service: Service) -> Router {
     Router::new()
         .route("/health", get(health::health))
         .route("/metrics", get(health::metrics))
+        .route("/key", get(own_key::show))
+        .route("/ui", get(ui::page))
+        .route("/ui/", get(ui::page))
+        .route("/ui/{file}", get(ui::file))
         .route("/docs", get(openapi::page))
         .route("/docs/", get(openapi::page))
         .route("/docs/openapi.json", get(openapi::document))

@@ -1,6 +1,8 @@
 //! The OpenAPI document and a page that shows it. The page loads nothing from the network.
 
-use super::{chat, documents, health, memory, projects, search, sharing, threads, tool_calls, tools_result};
+use super::{
+    chat, documents, health, memory, own_key, projects, search, sharing, threads, tool_calls, tools_result,
+};
 use crate::problem::Problem;
 use axum::Json;
 use axum::extract::Path;
@@ -20,7 +22,7 @@ use utoipa_swagger_ui::Config;
                        `Idempotency-Key` is honoured on every POST for 24 hours."
     ),
     paths(
-        health::health, health::metrics, projects::create, projects::list, projects::show, projects::update,
+        health::health, health::metrics, own_key::show, projects::create, projects::list, projects::show, projects::update,
         projects::remove, documents::upload, documents::list, documents::show, documents::chunks, documents::remove,
         search::search, chat::chat, tools_result::result, tool_calls::list, tool_calls::show, tool_calls::approve,
         tool_calls::reject, threads::list, threads::messages, threads::remove, memory::situation, memory::list,
