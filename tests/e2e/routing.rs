@@ -27,7 +27,7 @@ pub fn write_providers(home: &Path, text: &str) -> Result<()> {
 }
 
 /// A request of a marked agent.
-fn marked(number: usize, label: &str) -> Request {
+pub fn marked(number: usize, label: &str) -> Request {
     let id = session(number);
     let user = json!({"device_id": "0".repeat(64), "account_uuid": "", "session_id": id}).to_string();
     let body = json!({
@@ -46,7 +46,7 @@ fn marked(number: usize, label: &str) -> Request {
 }
 
 /// A provider that says one text.
-fn saying(text: &str) -> Result<Upstream> {
+pub fn saying(text: &str) -> Result<Upstream> {
     Upstream::with(&json!({"scenarios": {"say": {"steps": [{"blocks": [{"type": "text", "text": text}]}]}}}))
 }
 

@@ -1,6 +1,7 @@
 //! One routed exchange: its attempts, its log lines, its counters.
 
 use crate::answers;
+use crate::decisions::DecisionId;
 use crate::plan::{Plan, Planned};
 use crate::provider::Probe;
 use crate::routes::Shared;
@@ -32,10 +33,18 @@ pub(crate) struct RoutedExchange {
     is_observed: bool,
     /// Whether a provider answered with a status of success.
     was_accepted: AtomicBool,
+    /// Where it is noted for pages.
+    decision: DecisionId,
 }
 
 impl RoutedExchange {
-    pub(crate) fn new(shared: &Arc<Shared>, label: String, planned: Planned, is_observed: bool) -> Self {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        label: String,
+        planned: Planned,
+        is_observed: bool,
+        decision: DecisionId,
+    ) -> Self {
         Self {
             shared: Arc::clone(shared),
             label,
@@ -45,6 +54,7 @@ impl RoutedExchange {
             probe: Mutex::new(planned.probe),
             is_observed,
             was_accepted: AtomicBool::new(false),
+            decision,
         }
     }
 
@@ -85,6 +95,7 @@ impl RoutedExchange {
                 tracing::info!(
                     "LOCAL_OK {label} → {by} ({ms}ms until it began; x-grov-bypass: not observed)"
                 );
+                self.note_end("began; not observed");
             }
             return Next::Stop;
         }
@@ -136,6 +147,14 @@ impl RoutedExchange {
         }
     }
 
+    /// Notes for pages how it ended.
+    fn note_end(&self, result: &str) {
+        let ms = self.began.elapsed().as_millis();
+        self.shared
+            .decisions
+            .ended(self.decision, result, self.answered_by(), ms);
+    }
+
     fn go_on(&self, next: Option<usize>) -> Next {
         match next {
             Some(next) => {
@@ -149,6 +168,11 @@ impl RoutedExchange {
     fn log_error(&self, category: ErrorCategory, detail: &str, elapsed: Duration, next: Option<usize>) {
         let Self { label, .. } = self;
         let (by, ms) = (self.answered_by(), elapsed.as_millis());
+        let what = format!("{by}: {detail} after {ms} ms");
+        self.shared.decisions.failed(self.decision, what);
+        if next.is_none() {
+            self.note_end("failed");
+        }
         match next.and_then(|next| self.plan.get(next)).map(Plan::name) {
             Some(next) => {
                 tracing::warn!("[LOCAL_ERR:{category}] {label} → {by} ({ms}ms): {detail}; next is {next}")
@@ -175,6 +199,7 @@ impl RoutedExchange {
         }
         if exchange.outcome == Outcome::Complete {
             counters.completed.increment();
+            self.note_end("complete");
             let (input, output) = (
                 usage.input + usage.cache_read + usage.cache_creation,
                 usage.output,
@@ -187,6 +212,7 @@ impl RoutedExchange {
             return;
         }
         counters.failed.increment();
+        self.note_end("failed");
         // An error status of the provider was logged when it arrived. One that was made of an unreadable answer was not.
         if self.was_accepted.load(Ordering::Relaxed) {
             let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
@@ -223,6 +249,7 @@ impl Failover for RoutedExchange {
             AttemptResult::Abandoned => {
                 let (label, by) = (&self.label, self.answered_by());
                 tracing::info!("LOCAL_GONE {label} → {by}: the client disconnected before the response");
+                self.note_end("the client disconnected");
                 Next::Stop
             }
         };

@@ -14,6 +14,7 @@ mod calibration;
 mod changes;
 mod codec;
 mod counters;
+mod decisions;
 mod exchange;
 mod near_misses;
 mod own_thinking;

@@ -46,19 +46,37 @@ impl Asked {
     }
 }
 
+/// Why a marked request was answered by Grov.
+const NO_FILE: &str = "there is no usable provider file";
+
+/// The model that the client asked for; empty if it named none.
+fn asked_model(message: &MessagesRequest) -> String {
+    let model = message.index().and_then(|index| index.model());
+    model.map(String::from).unwrap_or_default()
+}
+
 impl Router for Routes {
     fn route(&self, request: &RouteRequest<'_>) -> Option<Route> {
         let message = request.message?;
         let table = self.table();
         let asked = Asked::of(request);
-        let local = |answer: LocalAnswer, label: &str| {
+        let local = |answer: LocalAnswer, label: &str, why: &str| {
             self.shared.counters.answered_locally.increment();
+            if asked == Asked::Message {
+                self.shared
+                    .decisions
+                    .answered_here(label, asked_model(message), why);
+            }
             Some(Route::answer(answers::response(answer, label)))
         };
         let marker = strip_marker(message.body()).map(|marked| marked.label);
         if marker.is_none() && is_unreadable_and_marked(message.body()) {
             tracing::warn!("[LOCAL_ERR:HTTP_400] a marked request is no valid JSON");
-            return local(answers::unreadable(), "unreadable");
+            return local(
+                answers::unreadable(),
+                "unreadable",
+                "the marked request is no valid JSON",
+            );
         }
         if marker.is_none()
             && let Some(spelling) = near_miss(message.body())
@@ -76,7 +94,7 @@ impl Router for Routes {
                 tracing::warn!("[LOCAL_ERR:HTTP_400] {label}: the provider file has no such label");
                 let problem = table.problems.first().map(ToString::to_string);
                 let answer = LocalAnswer::unknown_label(&label, nearest.as_deref(), problem.as_deref());
-                local(answer, &label)
+                local(answer, &label, "the provider file has no such label")
             }
             Choice::Stub { label } => {
                 let problems = &table.problems;
@@ -86,17 +104,21 @@ impl Router for Routes {
                     request.uri.path()
                 );
                 if !problems.is_empty() {
-                    return local(answers::broken_file(table.path.as_deref(), problems), &label);
+                    return local(
+                        answers::broken_file(table.path.as_deref(), problems),
+                        &label,
+                        NO_FILE,
+                    );
                 }
                 if asked == Asked::TokenCount {
                     return Some(self.token_count(&table, message, label));
                 }
-                local(LocalAnswer::stub(&label, is_stream), &label)
+                local(LocalAnswer::stub(&label, is_stream), &label, NO_FILE)
             }
             Choice::Route(decision) => match asked {
                 Asked::Message => Some(self.forward(&table, message, request, decision)),
                 Asked::TokenCount => Some(self.token_count(&table, message, decision.label)),
-                Asked::Other => local(answers::unsupported(request.uri.path()), &decision.label),
+                Asked::Other => local(answers::unsupported(request.uri.path()), &decision.label, ""),
             },
         }
     }
@@ -138,6 +160,9 @@ impl Routes {
         if chain.is_empty() {
             // Its endpoint cannot be used, which the problems of the table say.
             shared.counters.answered_locally.increment();
+            shared
+                .decisions
+                .answered_here(&label, asked_model(message), NO_FILE);
             let answer = answers::broken_file(table.path.as_deref(), &table.problems);
             return Route::answer(answers::response(answer, &label));
         }
@@ -148,6 +173,9 @@ impl Routes {
         if let Some(reason) = reasons.min().filter(|_| chain.is_empty()) {
             shared.counters.answered_locally.increment();
             tracing::warn!("[LOCAL_ERR:HTTP_400] {label}: {reason}");
+            shared
+                .decisions
+                .answered_here(&label, asked_model(message), &reason);
             return Route::answer(answers::response(answers::unusable(&reason), &label));
         }
         let is_translated = chain.iter().any(|prepared| prepared.translator.is_some());
@@ -156,6 +184,8 @@ impl Routes {
             tracing::warn!(
                 "[LOCAL_ERR:HTTP_413] {label}: the request has too many JSON values to be translated"
             );
+            let why = "the request has too many JSON values to be translated";
+            shared.decisions.answered_here(&label, asked_model(message), why);
             return Route::answer(answers::response(answers::too_many_values(), &label));
         }
         let planned = match plan::plan(chain, Instant::now()) {
@@ -171,6 +201,8 @@ impl Routes {
                     "[LOCAL_ERR:{reason}] {label}: the circuits of {} are open",
                     open.providers
                 );
+                let why = format!("the circuits of {} are open", open.providers);
+                shared.decisions.answered_here(&label, asked_model(message), &why);
                 return Route::answer(answers::circuit_open(&label, &open));
             }
         };
@@ -182,7 +214,11 @@ impl Routes {
             .collect();
         // The proxy reports the end of such a request to nobody.
         let is_observed = request.headers.get(BYPASS).is_none_or(|value| value != "1");
-        let exchange = Arc::new(RoutedExchange::new(shared, label, planned, is_observed));
+        let chosen = format!("{provider}/{model}");
+        let decision = shared
+            .decisions
+            .chosen(&label, asked_model(message), chosen, &reason);
+        let exchange = Arc::new(RoutedExchange::new(shared, label, planned, is_observed, decision));
         message.extensions().insert(Arc::clone(&exchange));
         Route::Forward(Forward {
             targets,

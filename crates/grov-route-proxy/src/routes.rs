@@ -3,6 +3,7 @@
 use crate::calibration::Calibrator;
 use crate::changes::Changes;
 use crate::counters::Counters;
+use crate::decisions::Decisions;
 use crate::near_misses::NearMisses;
 use crate::source::ProviderSource;
 use crate::table::Table;
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) calibrator: Calibrator,
     pub(crate) usage: UsageReports,
     pub(crate) near_misses: NearMisses,
+    pub(crate) decisions: Decisions,
 }
 
 impl Routes {
@@ -62,6 +64,7 @@ impl Routes {
                 calibrator: Calibrator::default(),
                 usage: UsageReports::default(),
                 near_misses: NearMisses::default(),
+                decisions: Decisions::default(),
             }),
         };
         routes.load();

@@ -29,7 +29,7 @@ impl Routes {
         })
     }
 
-    /// Returns the labels with their providers and circuits.
+    /// Returns the labels with their providers and circuits, and the newest decisions.
     pub(crate) fn list(&self) -> Value {
         let table = self.table();
         let now = Instant::now();
@@ -45,6 +45,7 @@ impl Routes {
             "file": table.path.as_deref().map(|path| path.display().to_string()),
             "problems": problems(&table.problems),
             "routes": routes,
+            "decisions": self.shared.decisions.all(),
         })
     }
 }

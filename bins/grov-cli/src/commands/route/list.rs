@@ -21,6 +21,8 @@ const DAEMON_TIMEOUT: Duration = Duration::from_secs(2);
 struct Answer {
     file: String,
     routes: Vec<RouteView>,
+    /// The running daemon's newest decisions with their reasons, newest first.
+    decisions: Vec<serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -55,16 +57,19 @@ struct LiveRoute {
     limited: Option<bool>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct LiveRoutes {
     routes: Vec<LiveRoute>,
+    #[serde(default)]
+    decisions: Vec<serde_json::Value>,
 }
 
 pub(super) fn run(context: &Context, source: &Source) -> Outcome {
     let file = source.load_existing()?;
-    let live = live_routes(context);
+    let LiveRoutes { routes, decisions } = live_routes(context);
+    let live: HashMap<&str, &LiveRoute> = routes.iter().map(|route| (route.label.as_str(), route)).collect();
     let view = |target: &Target| {
-        let state = live.get(&target.label);
+        let state = live.get(target.label.as_str());
         RouteView {
             label: target.label.clone(),
             provider: target.provider.clone(),
@@ -84,6 +89,7 @@ pub(super) fn run(context: &Context, source: &Source) -> Outcome {
     let answer = Answer {
         file: source.path().display().to_string(),
         routes: file.targets().iter().map(|target| view(target)).collect(),
+        decisions,
     };
     context.answer(answer, text)
 }
@@ -96,11 +102,11 @@ fn api_name(api: ProviderApi) -> &'static str {
     }
 }
 
-/// The daemon's routes by label; empty if none answers.
-fn live_routes(context: &Context) -> HashMap<String, LiveRoute> {
+/// The daemon's routes and decisions; empty if none answers.
+fn live_routes(context: &Context) -> LiveRoutes {
     let address = daemon::read(&context.home).and_then(|record| record.local_address());
     let Some(address) = address.filter(|_| daemon_health::query(&context.home).running) else {
-        return HashMap::new();
+        return LiveRoutes::default();
     };
     let url = format!("http://{address}");
     let is_local = [(port::LOCAL_HEADER, Secret::new("1"))];
@@ -117,11 +123,7 @@ fn live_routes(context: &Context) -> HashMap<String, LiveRoute> {
         let body = response.body().await.map_err(failure)?;
         Ok::<_, Failure>(serde_json::from_slice::<LiveRoutes>(&body).ok())
     });
-    let routes = fetched.ok().flatten().map_or_else(Vec::new, |live| live.routes);
-    routes
-        .into_iter()
-        .map(|route| (route.label.clone(), route))
-        .collect()
+    fetched.ok().flatten().unwrap_or_default()
 }
 
 fn failure(error: grov_llm::ProviderCallError) -> Failure {
