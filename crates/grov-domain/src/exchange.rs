@@ -2,8 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, SessionId, StepId, StepOutcome,
-    StepVerdict,
+    Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, RequestEdits, SessionId, StepId,
+    StepOutcome, StepVerdict,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -198,4 +198,7 @@ pub struct ExchangeRecord {
     /// The drift state after the exchange, if it changed.
     #[serde(default)]
     pub drift: Option<DriftState>,
+    /// What Grov changed of the request; `None` if it was sent as the client made it.
+    #[serde(default)]
+    pub edits: Option<RequestEdits>,
 }

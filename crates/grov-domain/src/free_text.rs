@@ -43,7 +43,7 @@ free_text! {
         texts: [project, user, prompts, steps, drift],
         others: [
             id, session_id, client_session_id, agent_id, kind, model, started_at, ended_at, failures, usage,
-            stop_reason, outcome,
+            stop_reason, outcome, edits,
         ]
     }
     Project { texts: [remote], others: [path] }

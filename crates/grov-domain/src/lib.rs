@@ -35,6 +35,7 @@ mod memory_edits;
 mod memory_item;
 mod memory_search;
 mod project;
+mod request_edits;
 mod routed_usage;
 mod session;
 mod spending;
@@ -87,7 +88,7 @@ pub use inbox::{
     Changed, InboxItem, ItemFilter, ItemStore, MAX_PROPOSALS, MAX_WAITING, NOTICE_INTERVAL, ProposalMaterial,
     ProposalOutcome, ProposedItem, TaskProposals, derived_item_id, local_project_id,
 };
-pub use journal::{Journal, JournalExchange, JournalPrompt, JournalStore};
+pub use journal::{CacheDrop, Journal, JournalExchange, JournalPrompt, JournalStore};
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
@@ -112,6 +113,7 @@ pub use memory_search::{
     PerField, RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use project::Project;
+pub use request_edits::{AddedPiece, RequestChange, RequestEdits, block_key, end_as_sent};
 pub use routed_usage::{RoutedUsage, RoutedUsageStore};
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, active_task};
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};

@@ -1,5 +1,6 @@
 //! Turns exchanges into records of sessions, prompts and actions.
 
+mod edits;
 mod sessions;
 mod steps;
 
@@ -245,6 +246,7 @@ impl TurnObserver for Recorder {
             stop_reason: exchange.turn.stop_reason.clone(),
             outcome: outcome(exchange.outcome),
             drift: None,
+            edits: edits::of(exchange),
         };
         // A derived id can join unrelated conversations, so only recording uses it.
         let recorded = identity

@@ -100,6 +100,7 @@ mod request;
 mod response_body;
 mod route;
 mod secure_stream;
+mod sent_edits;
 mod server;
 mod timeout;
 mod tunnel;
@@ -126,6 +127,7 @@ pub use route::{
     Answer, Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Route, RouteRequest,
     Router, Target, Timeouts,
 };
+pub use sent_edits::{SentChange, SentEdits};
 pub use server::{Shutdown, prepare_accepted};
 pub use tunnel::copy_both;
 pub use upstream::{DialError, Dialer, PlainHttp, ProbeError, Upstream, UpstreamHandle, Upstreams, probe};

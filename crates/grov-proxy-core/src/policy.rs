@@ -2,6 +2,7 @@
 
 use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
+use crate::sent_edits::SentEdits;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -122,6 +123,9 @@ impl Policies {
     /// Notifies the policies that the upstream rejected the edited request and accepted the original.
     pub(crate) fn edits_rejected(&self, request: &MessagesRequest) {
         self.metrics.fault("edit_refused_upstream");
+        if let Some(edits) = request.extensions().get_mut::<SentEdits>() {
+            edits.refused = true;
+        }
         tracing::error!("the upstream rejected an edited request and accepted the original");
         self.notify(request, |policy, request| policy.edits_rejected(request));
     }
@@ -149,7 +153,11 @@ impl Policies {
         match Splice::apply(index, &planned.edits) {
             Ok(chunks) => {
                 self.metrics.edited.inc();
-                Some(chunks.into_vec())
+                let pieces = chunks.into_vec();
+                request
+                    .extensions()
+                    .insert(SentEdits::of(request.body(), &pieces));
+                Some(pieces)
             }
             Err(error) => {
                 self.metrics.fault("splice_refused");

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod active_constraints;
+mod cache_misses;
 mod client_sessions;
 mod drift;
 mod findings;
@@ -22,6 +23,7 @@ mod lookup;
 mod measured_context;
 mod memory;
 mod memory_match;
+mod request_view;
 mod session_cards;
 mod session_stats;
 mod sessions;
@@ -30,6 +32,7 @@ mod timeline;
 mod transcript_window;
 
 pub use active_constraints::ActiveConstraints;
+pub use cache_misses::{CacheMiss, MissCause, cache_misses};
 pub use client_sessions::{
     ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, known_projects, pick_session,
 };
@@ -47,6 +50,7 @@ pub use memory::{
     MAX_MATCHES, MemoryRefView, ResultView, find_item, find_memory, memory_refs, replaced_memories,
     replacements, short_item_id, title,
 };
+pub use request_view::{AddedBlock, RequestView, request_view};
 pub use session_cards::{SessionCard, session_card, session_cards};
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{SelectedSession, find_session};

@@ -3,14 +3,12 @@
 use crate::client_sessions::{ClientSessionView, complete, of_hooks, of_proxy};
 use crate::hook_sessions;
 use grov_domain::{
-    ClientSessionId, ContextReading, ExchangeUsage, HookSession, OFF_GOAL_BELOW, SessionFilter, SessionMode,
-    SessionState, SessionSummary, StepRow, Store, StoreError, TokenUsage, UsageFilter,
+    ClientSessionId, ContextReading, ExchangeUsage, HookSession, OFF_GOAL_BELOW, SessionMode, SessionState,
+    SessionSummary, StepRow, Store, StoreError, TokenUsage, UsageFilter,
 };
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
-/// Rows of tasks that are read per wanted session. Most sessions have one or two tasks; one with more is found by its newest.
-const TASKS_PER_SESSION: u32 = 4;
 /// Length of the ids that are shown, in characters.
 const SHOWN_ID: usize = 8;
 
@@ -47,14 +45,8 @@ pub async fn session_cards(
     limit: u32,
     now: OffsetDateTime,
 ) -> Result<Vec<SessionCard>, StoreError> {
-    let filter = SessionFilter {
-        limit: Some(limit.saturating_mul(TASKS_PER_SESSION)),
-        ..SessionFilter::default()
-    };
-    let mut newest: BTreeMap<ClientSessionId, OffsetDateTime> = BTreeMap::new();
-    for SessionSummary { state, .. } in store.sessions(&filter).await? {
-        newest.entry(state.client_session_id).or_insert(state.last_update);
-    }
+    let newest = store.newest_sessions(limit).await?;
+    let mut newest: BTreeMap<ClientSessionId, OffsetDateTime> = newest.into_iter().collect();
     let hooked = store.recent_hook_sessions(None, Some(limit)).await?;
     let mut hooked: BTreeMap<ClientSessionId, HookSession> = hooked
         .into_iter()

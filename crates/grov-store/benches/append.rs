@@ -97,6 +97,7 @@ fn record(number: usize) -> ExchangeRecord {
         outcome: Outcome::Complete,
         id,
         drift: None,
+        edits: None,
     }
 }
 

@@ -18,6 +18,7 @@ mod embeddings;
 mod exchanges;
 mod hooks;
 mod items;
+mod journal;
 mod ledger;
 mod lineages;
 mod links;
@@ -41,6 +42,7 @@ pub use embeddings::*;
 pub use exchanges::*;
 pub use hooks::*;
 pub use items::*;
+pub use journal::*;
 pub use ledger::*;
 pub use lineages::*;
 pub use links::*;
@@ -235,6 +237,10 @@ macro_rules! contract_tests {
             forgetting_a_memory_erases_hook_records
             prune_removes_hook_sessions
             known_sessions_are_those_of_both_paths
+            a_journal_is_read_page_by_page
+            newest_sessions_are_listed_first
+            a_drop_of_the_prompt_cache_is_found
+            findings_are_marked_and_unmarked
             activity_is_that_of_the_newest_main_exchange
             prune_removes_session_ends
             usage_is_summed_up

@@ -551,6 +551,7 @@ fn record_injection(scene: &Scene, model: &str) {
             stop_reason: None,
             outcome: Outcome::Complete,
             drift: None,
+            edits: None,
         };
         store.append(&Redacted::each(&[exchange])).await.unwrap();
         store

@@ -72,6 +72,7 @@ pub(crate) fn exchange(
         outcome: Outcome::Complete,
         id,
         drift: None,
+        edits: None,
     }
 }
 

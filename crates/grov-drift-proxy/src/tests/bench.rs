@@ -194,6 +194,7 @@ impl TestBed {
             stop_reason: None,
             outcome: Outcome::Complete,
             drift: None,
+            edits: None,
             id,
         }
     }

@@ -261,6 +261,7 @@ impl TestSession {
             stop_reason: Some(if ends { "end_turn" } else { "tool_use" }.to_owned()),
             outcome: Outcome::Complete,
             drift: None,
+            edits: None,
         };
         let event = RecordedExchange {
             id: record.id.clone(),

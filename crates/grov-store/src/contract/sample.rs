@@ -64,6 +64,7 @@ pub fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
         outcome: Outcome::Complete,
         id,
         drift: None,
+        edits: None,
     }
 }
 

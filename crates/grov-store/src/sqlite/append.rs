@@ -17,7 +17,7 @@ use std::collections::HashSet;
 insert! {
     INSERT_EXCHANGES, bind_exchange(new in NewExchange<'_>):
     "INSERT OR ROLLBACK INTO exchanges", "ON CONFLICT (session_id, id) DO NOTHING";
-    new.record => { session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at }
+    new.record => { session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, edits }
     bounded(&new.record.usage) => { input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output }
 }
 

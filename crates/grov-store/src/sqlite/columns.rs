@@ -4,8 +4,8 @@ use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
     JudgedBy, LinkState, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd, Outcome,
-    Purpose, SessionId, SessionMode, SessionStatus, SharedKind, SideRequest, StepId, StepOutcome, StoreError,
-    TaskId, TaskStatus, TaskType, TriggerReason,
+    Purpose, RequestEdits, SessionId, SessionMode, SessionStatus, SharedKind, SideRequest, StepId,
+    StepOutcome, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -362,6 +362,18 @@ impl FromColumn for MemoryEdits {
 
     fn from_null() -> Result<Self, BoxDynError> {
         Ok(Self::default())
+    }
+}
+
+impl ToColumn for RequestEdits {
+    fn add_to(&self, values: &mut Values) {
+        Json(self).add_to(values);
+    }
+}
+
+impl FromColumn for RequestEdits {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Json::from_value(value).map(|Json(edits)| edits)
     }
 }
 
