@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { root, Scene } from './scene.mjs';
+import { service } from './service.mjs';
 
 const tools = path.join(root, '.tools/browser');
 const require = createRequire(path.join(tools, 'package.json'));
@@ -14,7 +15,7 @@ const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = process.env.GROV_PICTURES ?? path.join(root, 'target/pictures');
 await mkdir(pictures, { recursive: true });
 
-const PAGES = ['', '/memory', '/drift', '/cost?since=all', '/cost?by=session&since=all', '/routes', '/service', '/settings', '/doctor'];
+const PAGES = ['', '/memory', '/inbox', '/drift', '/cost?since=all', '/cost?by=session&since=all', '/routes', '/service', '/settings', '/doctor'];
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> \u202etxt.exe\u001b[31m';
 
 const scenario = {
@@ -46,17 +47,25 @@ const scenario = {
 for (const step of scenario.scenarios.work.steps) step.behaviour = 'event-delay=60';
 
 let passed = 0;
+// Pages whose addresses are known once a session was played.
+const found = {};
 async function check(what, test) {
   await test();
   passed += 1;
   console.log(`ok    ${what}`);
 }
 
+/// The pages with the names of their pictures.
+const named = () => [
+  ...PAGES.map((where) => [where.replace(/\W+/g, '-').replace(/^-|-$/g, '') || 'now', where]),
+  ...Object.entries(found),
+];
+
 /// Serious findings of axe on a page.
 async function audit(page, what) {
   await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run());
-  const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+  const report = await page.evaluate(() => window.axe.run());
+  const serious = report.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
   const listed = serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' | ')}`);
   assert.deepEqual(listed, [], `axe on ${what}`);
 }
@@ -66,7 +75,9 @@ const executablePath = process.env.CHROME ?? path.join(tools, 'chromium');
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 try {
   await everything();
-  console.log(`${passed} checks of the dashboard passed; pictures are in ${pictures}`);
+  const shot = (name, on) => on.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: false });
+  await service({ browser, check, audit, shot, HOSTILE });
+  console.log(`${passed} checks of the pages passed; pictures are in ${pictures}`);
 } finally {
   await browser.close();
   await scene.close();
@@ -98,13 +109,15 @@ async function everything() {
   if (Scene.hasClient) {
     await check('a session of the real client appears by itself, and its actions within a second', async () => {
       await page.locator('#live.on').waitFor();
-      const ended = scene.client('Add the total of the cart to src/cart.js. Do not touch the database.');
+      const ended = scene.client('Add the total of the cart to src/cart.js. Do not touch the database. From now on keep prices in cents, never in floats.');
       const card = page.locator('.card-title').first();
       await card.waitFor({ timeout: 30_000 });
       await page.locator('.state.working').first().waitFor({ timeout: 30_000 });
       await ended;
       await page.locator('.card', { hasText: 'cart' }).first().waitFor();
       await scene.client('[[scenario:stray]] Fix the total of the cart. Do not touch the database.');
+      // A memory that a busy machine finds too late for one session is in the next.
+      for (let tries = 0; tries < 5 && !(await isChanged(page)); tries += 1) await scene.client('Why are the prices of the cart total in cents?');
     });
     await check('an event is shown at most half a second after it happened', async () => {
       await page.goto(base);
@@ -119,7 +132,7 @@ async function everything() {
   }
 
   await check('every page is shown and accessible', async () => {
-    for (const [name, where] of PAGES.map((where) => [where.replace(/\W+/g, '-').replace(/^-|-$/g, '') || 'now', where])) {
+    for (const [name, where] of named()) {
       const answer = await page.goto(base + where);
       assert.equal(answer.status(), 200, where);
       await page.locator('h1').waitFor();
@@ -141,6 +154,27 @@ async function everything() {
     await page.goto(page.url());
     await page.locator('ol.line > li').first().waitFor();
     await shot('session');
+    found.session = page.url().slice(base.length);
+  });
+
+  await check('a changed request shows what was added, and its page is accessible', async () => {
+    await page.goto(base);
+    const changed = page.locator('li.request', { hasText: 'bytes by Grov' });
+    const cards = await page.locator('.card-title').evaluateAll((all) => all.map((one) => one.href));
+    let isFound = false;
+    for (const card of cards) {
+      await page.goto(card);
+      isFound = (await changed.count()) > 0;
+      if (isFound) break;
+    }
+    assert.ok(isFound || !Scene.hasClient, 'no request was changed');
+    if (!isFound) return;
+    await changed.first().locator('a').click();
+    await page.getByRole('heading', { name: 'What Grov changed' }).waitFor();
+    await page.locator('pre.bytes ins').first().waitFor();
+    await audit(page, 'request');
+    await shot('request');
+    found.request = page.url().slice(base.length);
   });
 
   await check('a finding is marked by key and counted', async () => {
@@ -152,6 +186,27 @@ async function everything() {
     await page.locator('button[aria-pressed=true]', { hasText: 'False alarm' }).first().waitFor();
     await page.getByText('100 %').first().waitFor();
     await shot('drift');
+  });
+
+  await check('proposals of the session are decided by key alone', async () => {
+    if (!Scene.hasClient) return;
+    await page.goto(`${base}/inbox`);
+    const items = page.locator('[data-item]');
+    const before = await items.count();
+    assert.ok(before > 0, 'the session proposed nothing');
+    assert.ok((await page.locator('blockquote').count()) >= before, 'each has its evidence');
+    await shot('inbox');
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    await page.waitForURL(/done=approved/);
+    await page.getByText('Approved: agents are given it').waitFor();
+    await audit(page, 'inbox, approved');
+    assert.equal(await items.count(), before - 1);
+    if (before > 1) {
+      await page.keyboard.press('x');
+      await page.waitForURL(/done=rejected/);
+      assert.equal(await items.count(), before - 2);
+    }
   });
 
   await check('memory is searched, edited and forgotten', async () => {
@@ -192,12 +247,11 @@ async function everything() {
   await check('dark and narrow', async () => {
     const dark = await browser.newContext({ viewport: { width: 1100, height: 800 }, colorScheme: 'dark', storageState: await context.storageState() });
     const narrow = await browser.newContext({ viewport: { width: 375, height: 740 }, storageState: await context.storageState() });
-    for (const where of PAGES) {
-      const name = where.replace(/\W+/g, '-').replace(/^-|-$/g, '') || 'now';
+    for (const [name, where] of named()) {
       const one = await dark.newPage();
       await one.goto(base + where);
       await audit(one, `${name}, dark`);
-      if (name === 'now' || name === 'cost-since-all') await shot(`${name}-dark`, one);
+      if (['now', 'cost-since-all', 'request', 'session'].includes(name)) await shot(`${name}-dark`, one);
       const other = await narrow.newPage();
       await other.goto(base + where);
       const wide = await other.evaluate(() => document.documentElement.scrollWidth);
@@ -212,9 +266,9 @@ async function everything() {
   await check('without scripts everything can be read', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
     const one = await plain.newPage();
-    for (const where of PAGES) {
+    for (const [name, where] of named()) {
       await one.goto(base + where);
-      assert.ok(await one.locator('h1').isVisible(), where);
+      assert.ok(await one.locator('h1').isVisible(), name);
     }
     await one.goto(base);
     await one.locator('.card-title').first().click();
@@ -231,6 +285,16 @@ async function everything() {
   });
 }
 
+/// Whether a request of the newest session was changed.
+async function isChanged(page) {
+  await page.goto(`${scene.url}/_grov/ui`);
+  for (const one of await page.locator('.card-title').evaluateAll((all) => all.map((one) => one.href))) {
+    await page.goto(one);
+    if ((await page.locator('li.request', { hasText: 'bytes by Grov' }).count()) > 0) return true;
+  }
+  return false;
+}
+
 /// How long after its response ended a session is on the page, in milliseconds.
 async function lag(page) {
   const session = crypto.randomUUID();
@@ -239,7 +303,7 @@ async function lag(page) {
   const tool = { name: 'Bash', description: 'Bash', input_schema: { type: 'object' } };
   const answer = await fetch(`${scene.url}/v1/messages?beta=true`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'sk-ant-api03-test-0000', 'x-claude-code-session-id': session, 'user-agent': 'claude-cli/2.1.197 (external, sdk-cli)' },
+    headers: { 'content-type': 'application/json', 'x-api-key': 'sk-ant-api03-test-0000', 'anthropic-version': '2023-06-01', 'x-claude-code-session-id': session, 'user-agent': 'claude-cli/2.1.197 (external, sdk-cli)' },
     body: JSON.stringify({
       model: 'claude-opus-4-8', max_tokens: 1000, stream: true, tools: [tool], messages: [{ role: 'user', content: [text('Work on the cart.')] }],
       system: [text('x-anthropic-billing-header: cc_version=2.1.197.05b; cc_entrypoint=sdk-cli;'), text(`Working directory: ${scene.project}`)],

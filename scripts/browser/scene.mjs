@@ -1,7 +1,8 @@
 // A simulated API, a daemon with a home of its own, and the real client, all in a temporary directory.
 import { spawn, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { mkdtemp, mkdir, writeFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { mkdtemp, mkdir, readFile, writeFile, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -85,6 +86,67 @@ export class Scene {
 
   async close() {
     for (const one of [this.daemon, this.sim]) one?.child.kill('SIGTERM');
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/// A scripted model, and the agent service with a home of its own.
+export class Service {
+  static async open() {
+    const service = new Service();
+    service.folder = await mkdtemp(path.join(tmpdir(), 'grov-service-'));
+    const say = {
+      decision: 'ACT', message: 'I request a ticket.', citations: [], memory_proposals: [],
+      tool_calls: [{ name: 'jira.create_ticket', arguments: { summary: 'Order 7 is late', project: 'SHOP' }, reason: 'the user asked for it' }],
+    };
+    const body = JSON.stringify({
+      choices: [{ message: { role: 'assistant', content: JSON.stringify(say) }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 100, completion_tokens: 20 },
+    });
+    service.model = createServer((request, answer) => {
+      request.resume();
+      request.on('end', () => answer.setHeader('content-type', 'application/json').end(body));
+    });
+    await new Promise((resolve) => service.model.listen(0, '127.0.0.1', resolve));
+    service.env = {
+      PATH: process.env.PATH,
+      HOME: service.folder,
+      GROV_HOME: path.join(service.folder, 'grov'),
+      CHAT_PROVIDER: 'openai',
+      CHAT_MODEL: 'scripted',
+      CHAT_BASE_URL: `http://127.0.0.1:${service.model.address().port}/v1`,
+    };
+    service.daemon = start(path.join(bin, 'grov-agentd'), ['--port', '0'], { env: service.env }, /listening on (http:\/\/127\.0\.0\.1:\d+)/);
+    service.url = await service.daemon.ready;
+    return service;
+  }
+
+  /// The admin key.
+  async key() {
+    return (await readFile(path.join(this.env.GROV_HOME, 'agent-key'), 'utf8')).trim();
+  }
+
+  async createKey(name, role) {
+    const { stdout } = await run(path.join(bin, 'grov-agentd'), ['key', 'create', name, '--role', role], { env: this.env });
+    return stdout.trim();
+  }
+
+  async call(method, target, body) {
+    const headers = { 'X-AGENT-KEY': await this.key(), 'content-type': 'application/json' };
+    const answer = await fetch(this.url + target, { method, headers, body: body && JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${target}: ${answer.status} ${text}`);
+    return JSON.parse(text);
+  }
+
+  async project(name) {
+    return (await this.call('POST', '/projects', { name, role_statement: 'You help the team of a shop.' })).id;
+  }
+
+  async close() {
+    this.daemon?.child.kill('SIGTERM');
+    this.model?.closeAllConnections();
+    this.model?.close();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }

@@ -1,5 +1,9 @@
 //! The dashboard over HTTP: signing in, what it shows, and whom it refuses. What needs a browser is in `scripts/browser`.
 
+mod requests;
+mod routes;
+mod sessions;
+
 use crate::store_faults::Hold;
 use crate::turn;
 use crate::upstream::Upstream;
@@ -18,7 +22,7 @@ pub struct Scene {
 }
 
 /// Opens a new link of `grov ui`.
-fn enter(grov: &Grov, daemon: &Daemon) -> Result<Response> {
+pub fn enter(grov: &Grov, daemon: &Daemon) -> Result<Response> {
     let answer = grov.run_json(&["ui"])?;
     let url = answer.json["url"].as_str().context("no link")?.to_owned();
     let (_, path) = url
@@ -28,7 +32,7 @@ fn enter(grov: &Grov, daemon: &Daemon) -> Result<Response> {
 }
 
 /// The cookie of a response, as the browser sends it.
-fn cookie_of(response: &Response) -> Option<String> {
+pub fn cookie_of(response: &Response) -> Option<String> {
     let cookie = response.header("set-cookie")?;
     Some(cookie.split(';').next()?.to_owned())
 }

@@ -142,6 +142,7 @@ fn old_database(path: &Path) -> Result<()> {
         for statement in [
             "DROP TABLE cleaning",
             "ALTER TABLE tasks DROP COLUMN screened",
+            "ALTER TABLE exchanges DROP COLUMN edits",
             "ALTER TABLE tasks DROP COLUMN edits",
             "DROP TABLE screening",
             "DROP TABLE session_ends",

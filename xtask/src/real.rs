@@ -41,6 +41,8 @@ const TARGETS: &[Target] = &[
         name: "browser",
         files: &[
             "crates/grov-dashboard/",
+            "crates/grov-agent-http/assets/",
+            "crates/grov-agent-http/src/routes/ui.rs",
             "crates/grov-proxy-core/src/admin/site.rs",
             "bins/grov-proxyd/src/dashboard.rs",
             "scripts/browser/",

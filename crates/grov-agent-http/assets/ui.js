@@ -30,7 +30,7 @@
       if (property in one) one[property] = value;
       else one.setAttribute(property, value);
     }
-    one.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+    one.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== ""));
     return one;
   };
   // Characters that reorder, hide or control text are shown as escapes.
@@ -80,13 +80,13 @@
         time ? moment(time) : null),
       ...rest);
   const meta = (...parts) => el("p", { className: "meta" }, parts.filter((part) => part).map((part, place) =>
-    el("span", { className: place ? "sep" : "" }, part instanceof Node ? part : bdi(part))));
+    [place ? " " : "", el("span", { className: place ? "sep" : "" }, part instanceof Node ? part : bdi(part))]));
   const list = (items, empty) =>
     items.length
       ? [el("ul", { className: "plain" }, ...items), items.length >= MOST ? meta(`Only the first ${MOST} are shown.`) : null]
       : el("p", { textContent: empty });
   const evidence = (item) =>
-    (item.evidence || []).map((one) => el("p", { className: "meta" }, `evidence, ${plain(one.kind)} `, el("q", {}, bdi(one.quote || one.id)), ` ${plain(one.quote ? one.id : "")}`));
+    (item.evidence || []).map((one) => el("blockquote", {}, bdi(one.quote || one.id), " ", el("small", { textContent: plain(one.quote ? `${one.kind} ${one.id}` : one.kind).replaceAll("_", " ") })));
 
   /// Buttons that decide an item, then show the page again.
   const decide = (path) => {
@@ -210,7 +210,7 @@
       projects = await all("/projects");
       sessionStorage.setItem("grov-key", key);
       at("project").replaceChildren(...projects.map((one) => el("option", { value: one.id, textContent: plain(one.name) })));
-      at("who").textContent = `${plain(me.name)}, ${me.role}`;
+      at("who").textContent = `key ${plain(me.name)}, role ${me.role}`;
       at("enter").hidden = true;
       for (const id of ["choice", "pages", "who", "keys"]) at(id).hidden = false;
       await show(true);

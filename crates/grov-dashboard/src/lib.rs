@@ -12,7 +12,9 @@ pub mod assets;
 mod chart;
 mod commands;
 mod format;
+mod hook_texts;
 mod live;
+mod memo;
 mod money;
 mod page;
 mod pages;
@@ -27,11 +29,14 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use grov_cost::PriceBook;
 use grov_domain::Store;
+use grov_query::SessionCard;
 use grov_runtime::{Home, Tasks};
+use hook_texts::HookTexts;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use live::Live;
+use memo::Memo;
 use std::error::Error;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -66,6 +71,9 @@ pub(crate) struct Shared {
     pub(crate) prices: PriceBook,
     pub(crate) commands: Arc<dyn Commands>,
     pub(crate) live: Live,
+    pub(crate) hook_texts: HookTexts,
+    /// The newest sessions, which all open pages show.
+    pub(crate) newest: Memo<Vec<SessionCard>>,
 }
 
 impl std::ops::Deref for Site {
@@ -106,6 +114,8 @@ fn router(parts: Parts) -> Router {
         access: Access::new(parts.home, parts.is_secure),
         prices,
         commands: parts.commands,
+        hook_texts: HookTexts::default(),
+        newest: Memo::default(),
     }));
     let pages = pages::routes()
         .route("/_grov/ui/events", get(live::events))

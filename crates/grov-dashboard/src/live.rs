@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::sync::broadcast;
@@ -43,6 +43,8 @@ pub(crate) struct Live {
 struct Watch {
     store: Arc<dyn Store>,
     is_running: AtomicBool,
+    /// Looks that found something new.
+    version: AtomicU64,
 }
 
 /// What changed in a session.
@@ -57,12 +59,19 @@ impl Live {
         let watch = Watch {
             store,
             is_running: AtomicBool::new(false),
+            version: AtomicU64::new(0),
         };
         Self {
             sender: broadcast::Sender::new(BACKLOG),
             watch: Arc::new(watch),
             tasks,
         }
+    }
+
+    /// Returns a number that changes before pages hear of a change; `None` while no page listens and nobody looks.
+    pub(crate) fn version(&self) -> Option<u64> {
+        let version = self.watch.version.load(Ordering::Acquire);
+        self.watch.is_running.load(Ordering::Acquire).then_some(version)
     }
 
     /// Returns the events from now on; `None` if too many pages listen.
@@ -98,7 +107,11 @@ impl Watch {
                     return;
                 }
             }
-            for event in self.look(&mut cursor, &mut seen).await {
+            let events = self.look(&mut cursor, &mut seen).await;
+            if !events.is_empty() {
+                self.version.fetch_add(1, Ordering::AcqRel);
+            }
+            for event in events {
                 // Fails only if no page listens.
                 let _ = sender.send(event);
             }

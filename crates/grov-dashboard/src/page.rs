@@ -40,6 +40,7 @@ impl Frame {
 pub(crate) const NAVIGATION: &[(&str, &str, &str)] = &[
     ("Now", "", "n"),
     ("Memory", "/memory", "m"),
+    ("Inbox", "/inbox", "i"),
     ("Drift", "/drift", "d"),
     ("Cost", "/cost", "c"),
     ("Routes", "/routes", "r"),

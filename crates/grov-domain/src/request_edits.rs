@@ -74,7 +74,35 @@ impl AddedPiece {
     }
 }
 
+impl RequestEdits {
+    /// Returns whether the prefix that an earlier request of the conversation cached has the same changes here. Places do not count: the
+    /// client moves its breakpoints, and so what follows them. `None` if the records do not say.
+    pub fn repeats(&self, before: &Self) -> Option<bool> {
+        if self.unlisted > 0 || before.unlisted > 0 {
+            return None;
+        }
+        if self.refused != before.refused {
+            return Some(false);
+        }
+        let is_cached = |change: &&RequestChange| before.cached_to.is_some_and(|end| change.at < end);
+        let mut cached = before.changes.iter().filter(is_cached);
+        // Later messages were not in the earlier request.
+        let is_older =
+            |change: &&RequestChange| change.message.is_none_or(|message| message <= before.messages);
+        let older: Vec<&RequestChange> = self.changes.iter().filter(is_older).collect();
+        let has =
+            |changes: &[&RequestChange], one: &RequestChange| changes.iter().any(|other| other.is_like(one));
+        let known: Vec<&RequestChange> = before.changes.iter().collect();
+        Some(cached.all(|change| has(&older, change)) && older.iter().all(|change| has(&known, change)))
+    }
+}
+
 impl RequestChange {
+    /// Whether the same was added to the same message.
+    fn is_like(&self, other: &Self) -> bool {
+        self.message == other.message && self.added == other.added
+    }
+
     /// Returns how many bytes were added.
     pub fn added_bytes(&self) -> u64 {
         self.added.iter().map(AddedPiece::len).sum()
@@ -119,6 +147,50 @@ mod tests {
         let changes = [change(10, 0, 49), change(60, 21, 0), change(100, 0, 7)];
         assert_eq!(end_as_sent(100, &changes), 130);
         assert_eq!(end_as_sent(10, &changes), 10);
+    }
+
+    #[test]
+    fn what_was_cached_is_repeated_or_not() {
+        let change = |at, message, key: &str| RequestChange {
+            at,
+            message: Some(message),
+            removed: 0,
+            added: vec![AddedPiece::Block {
+                key: key.to_owned(),
+                bytes: 9,
+            }],
+        };
+        let edits = |messages, cached_to, changes: Vec<RequestChange>| RequestEdits {
+            messages,
+            cached_to: Some(cached_to),
+            changes,
+            ..RequestEdits::default()
+        };
+        let first = edits(2, 569, vec![change(569, 1, "a")]);
+        // The client removed the breakpoint of the first message.
+        let second = edits(4, 7189, vec![change(532, 1, "a"), change(7189, 4, "b")]);
+        assert_eq!(second.repeats(&first), Some(true));
+        assert_eq!(
+            edits(6, 7690, vec![change(532, 1, "a")]).repeats(&second),
+            Some(true)
+        );
+        assert_eq!(
+            edits(6, 7690, vec![change(532, 1, "x")]).repeats(&second),
+            Some(false)
+        );
+        assert_eq!(edits(6, 7690, Vec::new()).repeats(&second), Some(false));
+        // What followed the breakpoint was not cached.
+        assert_eq!(edits(4, 7189, Vec::new()).repeats(&first), Some(true));
+        let refused = RequestEdits {
+            refused: true,
+            ..second.clone()
+        };
+        assert_eq!(refused.repeats(&first), Some(false));
+        let many = RequestEdits {
+            unlisted: 1,
+            ..second
+        };
+        assert_eq!(many.repeats(&first), None);
     }
 
     #[test]

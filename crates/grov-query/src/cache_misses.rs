@@ -1,9 +1,6 @@
 //! Prompt-cache misses: requests that had to write again what the request before them had in the cache, and who caused it.
 
-use grov_domain::{
-    AddedPiece, CacheDrop, ClientSessionId, ExchangeId, RequestChange, RequestEdits, Store, StoreError,
-    TokenUsage,
-};
+use grov_domain::{CacheDrop, ClientSessionId, ExchangeId, RequestEdits, Store, StoreError, TokenUsage};
 use time::{Duration, OffsetDateTime};
 
 /// Fewest tokens of a miss: the shortest prompt that most models cache.
@@ -12,6 +9,9 @@ const LEAST: u64 = 1024;
 const LIFETIME: Duration = Duration::minutes(5);
 /// How long it keeps one that was written for an hour.
 const LONG_LIFETIME: Duration = Duration::hours(1);
+
+/// Bytes by which the same omission differs between requests, because the client moves its breakpoints.
+const SLACK: u64 = 256;
 
 /// A request that missed the prompt cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ fn cause(drop: &CacheDrop) -> MissCause {
         return MissCause::Pause;
     }
     let (now, before) = (exchange.edits.as_ref(), drop.before_edits.as_ref());
-    if left_out(now) > left_out(before) {
+    if left_out(now) > left_out(before) + SLACK {
         return MissCause::Grov;
     }
     let tokens = exchange.tokens;
@@ -147,42 +147,24 @@ fn left_out(edits: Option<&RequestEdits>) -> u64 {
     edits.map_or(0, |edits| edits.changes.iter().map(|change| change.removed).sum())
 }
 
-/// Whether Grov's changes of older messages are not those of the request before. New text goes to the last message, which nobody
+/// Whether Grov's changes of what was cached are others than in the request before. New text goes to the last message, which nobody
 /// has cached.
 fn has_changed(now: Option<&RequestEdits>, before: Option<&RequestEdits>) -> bool {
-    let refused = |edits: Option<&RequestEdits>| edits.is_some_and(|edits| edits.refused);
-    if refused(now) != refused(before) {
-        return true;
+    match (now, before) {
+        (None, None) => false,
+        (Some(now), Some(before)) => now.repeats(before) == Some(false),
+        (None, Some(before)) => RequestEdits::default().repeats(before) == Some(false),
+        (Some(now), None) => {
+            let mut messages = now.changes.iter().map(|change| change.message);
+            messages.any(|message| message.is_none_or(|message| message < now.messages))
+        }
     }
-    // With too many changes only the last are known.
-    if [now, before]
-        .into_iter()
-        .flatten()
-        .any(|edits| edits.unlisted > 0)
-    {
-        return false;
-    }
-    let last = now.map_or(u64::MAX, |edits| edits.messages);
-    let was = older(before, u64::MAX);
-    let is = older(now, last);
-    is.iter().any(|change| !was.contains(change))
-        || was.iter().any(|change| !older(now, u64::MAX).contains(change))
-}
-
-/// The changes before a message, without their places, which move when the client changes what is before them.
-fn older(edits: Option<&RequestEdits>, before: u64) -> Vec<(Option<u64>, &[AddedPiece])> {
-    let changes = edits.map(|edits| edits.changes.as_slice()).unwrap_or_default();
-    let is_older = |change: &&RequestChange| change.message.is_none_or(|message| message < before);
-    let changes = changes.iter().filter(is_older);
-    changes
-        .map(|change| (change.message, change.added.as_slice()))
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::{ExchangeKind, JournalExchange, Outcome, SessionId};
+    use grov_domain::{AddedPiece, ExchangeKind, JournalExchange, Outcome, RequestChange, SessionId};
 
     fn edits(messages: u64, changed: &[(u64, &str)]) -> Option<RequestEdits> {
         let changes = changed.iter().map(|(message, key)| RequestChange {
@@ -196,6 +178,7 @@ mod tests {
         });
         Some(RequestEdits {
             messages,
+            cached_to: Some(10_000),
             changes: changes.collect(),
             ..RequestEdits::default()
         })

@@ -55,7 +55,8 @@ pub struct Timeline {
     pub scores: Vec<ScorePoint>,
 }
 
-/// Returns the entries of a session before a time, or the newest, at most `limit`.
+/// Returns the entries of a session before a time, or the newest, at most `limit`. `said` is what the agent was given on both
+/// paths; without it, only what the store has is shown.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -64,6 +65,7 @@ pub async fn timeline(
     session: &ClientSessionId,
     before: Option<OffsetDateTime>,
     limit: u32,
+    said: Option<&[InjectionView]>,
 ) -> Result<Timeline, StoreError> {
     let journal = store.journal(session, before, limit).await?;
     let is_wanted = |at: OffsetDateTime| before.is_none_or(|before| at < before);
@@ -98,7 +100,10 @@ pub async fn timeline(
     for event in findings.into_iter().filter(|event| is_wanted(event.timestamp)) {
         add(event.timestamp, TimelineKind::Finding(Box::new(event)));
     }
-    let said = injections(store, session, Vec::new(), &[]).await?;
+    let said = match said {
+        Some(said) => said.to_vec(),
+        None => injections(store, session, Vec::new(), &[]).await?,
+    };
     for view in said.into_iter().filter(|view| is_wanted(view.at)) {
         add(view.at, TimelineKind::Injection(Box::new(view)));
     }

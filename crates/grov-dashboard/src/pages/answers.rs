@@ -1,14 +1,17 @@
-//! *Cost*, *Routes*, *Settings* and *Doctor*: answers of the command line as pages.
+//! *Cost*, *Settings* and *Doctor*: answers of the command line as pages.
 
+use super::misses::Misses;
 use crate::Site;
 use crate::access::Session;
 use crate::commands::CommandError;
 use crate::format::{count, dollars, line, shown};
-use crate::page::{Frame, render};
+use crate::page::{Frame, PageError, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use grov_domain::{Clock, SystemClock};
+use grov_query::cache_misses;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -140,79 +143,18 @@ fn origin(origin: &Value) -> String {
     parts.join(" ")
 }
 
-#[derive(Template)]
-#[template(path = "routes.html")]
-struct Routes {
-    frame: Frame,
-    fault: Option<Fault>,
-    routes: Vec<Route>,
-    spent: Vec<Spent>,
-}
-
-struct Route {
-    label: String,
-    provider: String,
-    model: String,
-    endpoint: String,
-    transforms: String,
-    health: &'static str,
-    is_bad: bool,
-    unusable: String,
-}
-
 /// What requests to a provider used.
-struct Spent {
-    key: String,
-    tokens: String,
-    cost: String,
-}
-
-/// `GET /_grov/ui/routes`
-pub(super) async fn routes(State(site): State<Site>, Extension(session): Extension<Session>) -> Response {
-    let answer = site.commands.run(&["route", "list"]).await;
-    let cost = site.commands.run(&["cost", "--by", "provider"]).await;
-    let routes = list(&answer, "routes").iter().map(|route| {
-        let transforms = route["transforms"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let transforms: Vec<String> = transforms.iter().filter_map(Value::as_str).map(shown).collect();
-        let health = match route["healthy"].as_bool() {
-            Some(true) => "healthy",
-            Some(false) => "failing",
-            None => "not used yet",
-        };
-        Route {
-            label: text(route, "label"),
-            provider: text(route, "provider"),
-            model: text(route, "model"),
-            endpoint: text(route, "endpoint"),
-            transforms: transforms.join(", "),
-            health,
-            is_bad: health == "failing",
-            unusable: text(route, "unusable"),
-        }
-    });
-    render(&Routes {
-        frame: Frame::from(&session).at("Routes"),
-        fault: Fault::of_all_but(&answer, "no_providers"),
-        routes: routes.collect(),
-        spent: list(&cost, "rows")
-            .iter()
-            .map(|row| Spent {
-                key: text(row, "key"),
-                tokens: count(all_tokens(&row["tokens"])),
-                cost: dollars(row["cost_usd"].as_f64().unwrap_or_default()),
-            })
-            .collect(),
-    })
+pub(super) struct Spent {
+    pub(super) key: String,
+    pub(super) tokens: String,
+    pub(super) cost: String,
 }
 
 fn tokens(value: &Value, class: &str) -> u64 {
     value[class].as_u64().unwrap_or_default()
 }
 
-fn all_tokens(value: &Value) -> u64 {
+pub(super) fn all_tokens(value: &Value) -> u64 {
     let classes = ["input", "cache_read", "cache_creation", "output"];
     classes.iter().map(|class| tokens(value, class)).sum()
 }
@@ -239,6 +181,7 @@ struct Cost {
     unpriced: Option<String>,
     own: Vec<Spent>,
     own_total: String,
+    misses: Misses,
 }
 
 struct CostRow {
@@ -255,28 +198,30 @@ struct CostRow {
 
 /// The groupings of `grov cost`.
 const GROUPINGS: &[&str] = &["day", "session", "project", "model", "provider", "agent"];
-/// The periods that are offered, as `grov cost --since` takes them; the last is all time.
-const PERIODS: &[(&str, &str)] = &[
-    ("1d", "last day"),
-    ("7d", "7 days"),
-    ("30d", "30 days"),
-    ("all", "all"),
+/// The periods that are offered, as `grov cost --since` takes them, with their days; the last is all time.
+const PERIODS: &[(&str, &str, Option<i64>)] = &[
+    ("1d", "last day", Some(1)),
+    ("7d", "7 days", Some(7)),
+    ("30d", "30 days", Some(30)),
+    ("all", "all", None),
 ];
+/// Prompt-cache misses that are read.
+const MAX_MISSES: u32 = 5_000;
 
 /// `GET /_grov/ui/cost`
 pub(super) async fn cost(
     State(site): State<Site>,
     Extension(session): Extension<Session>,
     Query(wanted): Query<Grouping>,
-) -> Response {
+) -> Result<Response, PageError> {
     // Only known words reach the command line.
     let by = GROUPINGS
         .iter()
         .find(|by| **by == wanted.by)
         .copied()
         .unwrap_or("day");
-    let period = PERIODS.iter().find(|(period, _)| *period == wanted.since);
-    let since = period.map_or("7d", |(period, _)| period);
+    let period = PERIODS.iter().find(|(period, ..)| *period == wanted.since);
+    let (since, _, days) = period.copied().unwrap_or(("7d", "", Some(7)));
     let mut words = vec!["cost", "--by", by];
     if since != "all" {
         words.extend(["--since", since]);
@@ -285,6 +230,9 @@ pub(super) async fn cost(
         site.commands.run(&words),
         site.commands.run(&["usage", "--by", "purpose"])
     );
+    let now = SystemClock.now();
+    let from = days.and_then(|days| now.checked_sub(time::Duration::days(days)));
+    let misses = cache_misses(&*site.store, from, MAX_MISSES).await?;
     let usd = |value: &Value| value["cost_usd"].as_f64().unwrap_or_default();
     let rows = list(&answer, "rows");
     let most = rows.iter().map(usd).fold(0.0, f64::max);
@@ -304,7 +252,7 @@ pub(super) async fn cost(
             0
         },
     });
-    render(&Cost {
+    Ok(render(&Cost {
         frame: Frame::from(&session).at("Cost"),
         fault: Fault::of(&answer),
         by,
@@ -323,7 +271,8 @@ pub(super) async fn cost(
                 .and_then(|own| own["total_usd"].as_f64())
                 .unwrap_or_default(),
         ),
-    })
+        misses: Misses::of(&misses, &site.prices, now),
+    }))
 }
 
 /// What Grov's own calls cost.

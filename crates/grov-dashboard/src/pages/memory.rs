@@ -1,4 +1,4 @@
-//! *Memory*: what Grov remembers of a project, and what waits for approval.
+//! *Memory*: what Grov remembers of a project.
 
 use super::answers::{Answer, Fault, list as items, text};
 use crate::Site;
@@ -10,11 +10,14 @@ use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use grov_domain::ItemFilter;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// Memories in a list.
 const MEMORIES: &str = "50";
+/// Waiting proposals that are counted.
+const MAX_WAITING: u32 = 1_000;
 /// Parts of a score that are shown.
 const SIGNALS: usize = 4;
 
@@ -35,7 +38,8 @@ struct Page {
     projects: Vec<ProjectRow>,
     query: String,
     rows: Vec<Row>,
-    proposals: Vec<Proposal>,
+    /// Proposals that wait, of all projects.
+    waiting: usize,
 }
 
 /// The part that the search replaces.
@@ -61,14 +65,6 @@ struct Row {
     snippet: String,
     score: String,
     why: String,
-}
-
-/// A memory item that waits for a decision.
-struct Proposal {
-    id: String,
-    kind: String,
-    content: String,
-    evidence: Vec<String>,
 }
 
 /// `GET /_grov/ui/memory`
@@ -121,7 +117,12 @@ pub(super) async fn list(
             rows,
         }));
     }
-    let inbox = site.commands.run(&["memory", "inbox", &of_project]).await;
+    let filter = ItemFilter {
+        scope: None,
+        only_proposed: true,
+        limit: MAX_WAITING,
+    };
+    let waiting = site.store.items(&filter).await?.len();
     Ok(render(&Page {
         frame: Frame::from(&session).at("Memory"),
         fault,
@@ -135,7 +136,7 @@ pub(super) async fn list(
             .collect(),
         query: shown(&query),
         rows,
-        proposals: items(&inbox, "proposals").iter().map(Proposal::of).collect(),
+        waiting,
     }))
 }
 
@@ -167,23 +168,6 @@ impl Row {
                 .map(|score| format!("{score:.2}"))
                 .unwrap_or_default(),
             why: why.join(", "),
-        }
-    }
-}
-
-impl Proposal {
-    fn of(value: &Value) -> Self {
-        let evidence = value["evidence"].as_array().into_iter().flatten();
-        Self {
-            id: text(value, "id"),
-            kind: text(value, "type").replace('_', " "),
-            content: text(value, "content"),
-            evidence: evidence
-                .map(|one| match text(one, "quote") {
-                    quote if quote.is_empty() => format!("{} {}", text(one, "kind"), text(one, "id")),
-                    quote => quote,
-                })
-                .collect(),
         }
     }
 }

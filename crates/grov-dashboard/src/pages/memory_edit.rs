@@ -154,21 +154,31 @@ pub(super) async fn forget(State(site): State<Site>, Path(id): Path<String>, req
     shown_after(done, "/_grov/ui/memory")
 }
 
+/// A decision; `content` are the words to accept instead.
+#[derive(Deserialize)]
+struct Decided {
+    #[serde(default)]
+    content: String,
+}
+
 /// `POST /_grov/ui/inbox/{id}/approve` and `…/reject`
 pub(super) async fn decide(
     State(site): State<Site>,
     Path((id, decision)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    if let Err(refused) = signed_form::<Nothing>(&site, request).await {
-        return refused;
-    }
-    let decision = match decision.as_str() {
-        "approve" => "approve",
-        _ => "reject",
+    let form: Decided = match signed_form(&site, request).await {
+        Ok(form) => form,
+        Err(refused) => return refused,
     };
-    let done = site.commands.run(&["memory", decision, "--", &id]).await;
-    shown_after(done, "/_grov/ui/memory")
+    let content = format!("--content={}", form.content.replace("\r\n", "\n").trim());
+    let (words, done) = match decision.as_str() {
+        "approve" if form.content.trim().is_empty() => (vec!["memory", "approve", "--", &id], "approved"),
+        "approve" => (vec!["memory", "approve", &content, "--", &id], "approved"),
+        _ => (vec!["memory", "reject", "--", &id], "rejected"),
+    };
+    let done = format!("/_grov/ui/inbox?done={done}");
+    shown_after(site.commands.run(&words).await, &done)
 }
 
 #[cfg(test)]

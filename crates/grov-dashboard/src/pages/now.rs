@@ -137,7 +137,8 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let now = SystemClock.now();
-    let found = session_cards(&*site.store, SESSIONS, now).await?;
+    let read = async || session_cards(&*site.store, SESSIONS, now).await;
+    let found = site.newest.get(site.live.version(), read).await?;
     let is = |state: LiveState| found.iter().filter(|card| card.session.state == state).count();
     let cost: u128 = found
         .iter()

@@ -1,5 +1,6 @@
 //! *Session*: one session from its head to its oldest entry.
 
+use super::edits;
 use super::now::Card;
 use crate::Site;
 use crate::access::Session;
@@ -69,6 +70,8 @@ struct Entry {
     facts: Vec<Fact>,
     /// What is shown on demand, with its heading.
     details: Vec<(&'static str, String)>,
+    /// The path of the page of a request, below that of the session.
+    link: Option<String>,
 }
 
 struct Fact {
@@ -142,6 +145,7 @@ impl Entry {
             title,
             facts: Vec::new(),
             details: Vec::new(),
+            link: None,
         }
     }
 }
@@ -253,6 +257,13 @@ fn request(exchange: &JournalExchange, prices: &PriceBook) -> Entry {
     if exchange.outcome != grov_domain::Outcome::Complete {
         entry.facts.push(bad(exchange.outcome.as_str().replace('_', " ")));
     }
+    if let Some(edits) = &exchange.edits {
+        let text = edits::summary(edits);
+        entry
+            .facts
+            .push(if edits.refused { bad(text) } else { fact(text) });
+    }
+    entry.link = Some(exchange.id.to_string());
     entry
 }
 
@@ -272,7 +283,17 @@ pub(super) async fn page(
         let nanoseconds = i128::from(milliseconds).checked_mul(1_000_000)?;
         OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).ok()
     });
-    let entries = timeline(&*site.store, &id, before, ENTRIES).await?;
+    let hooked = site.store.hook_session_summary(&id).await?;
+    let said = match hooked.is_some_and(|session| session.transcript_path.is_some()) {
+        true => {
+            site.hook_texts
+                .of(&*site.commands, &id, found.session.last_update)
+                .await
+        }
+        false => None,
+    };
+    let said = said.as_deref().map(Vec::as_slice);
+    let entries = timeline(&*site.store, &id, before, ENTRIES, said).await?;
     let line = Line::of(&entries, &site.prices, before.is_none());
     let card = Card::of(&found, &site.prices, now);
     Ok(match is_partial(&headers) {

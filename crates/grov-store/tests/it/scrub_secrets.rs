@@ -17,6 +17,7 @@ async fn dirty() -> Home {
     for statement in [
         "DROP TABLE cleaning",
         "ALTER TABLE tasks DROP COLUMN screened",
+        "ALTER TABLE exchanges DROP COLUMN edits",
         "ALTER TABLE tasks DROP COLUMN edits",
         "DROP TABLE screening",
         "DROP TABLE routed_usage",
