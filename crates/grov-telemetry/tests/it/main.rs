@@ -94,6 +94,7 @@ fn record(number: i64, prompt: Option<&str>, stop_reason: &str) -> Redacted<Exch
         stop_reason: Some(stop_reason.to_owned()),
         outcome: Outcome::Complete,
         drift: None,
+        edits: None,
     })
 }
 
