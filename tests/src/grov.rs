@@ -62,10 +62,18 @@ impl Grov {
     /// # Errors
     /// The hook does not start or does not exit.
     pub fn hook(&self, event: &str, input: &Value) -> Result<Ended> {
+        self.run_given(&["hook", event], input)
+    }
+
+    /// Runs a command with JSON on standard input until it exits.
+    ///
+    /// # Errors
+    /// The command does not start or does not exit.
+    pub fn run_given(&self, arguments: &[&str], input: &Value) -> Result<Ended> {
         let mut file = tempfile::tempfile()?;
         file.write_all(input.to_string().as_bytes())?;
         file.rewind()?;
-        let mut command = self.command(&["hook", event])?;
+        let mut command = self.command(arguments)?;
         process::run_reading(&mut command, file.into(), 2 * PATIENCE)
     }
 

@@ -170,6 +170,8 @@ impl Classes {
 pub struct Figures {
     /// Why the client gets no response from the proxy, in a few words.
     pub fault: Option<String>,
+    /// Whether `grov off` applies to the session.
+    pub is_off: bool,
     /// Used part of the context window in percent, 0 to 100.
     pub context_percent: Option<f64>,
     /// Cost of the session in dollars.
@@ -212,6 +214,7 @@ impl Figures {
     fn essential(&self) -> Vec<String> {
         let state = match (&self.fault, self.drift_score) {
             (Some(fault), _) => Some(fault.clone()),
+            (None, _) if self.is_off => Some("off".to_owned()),
             (None, Some(score)) if self.drifted || score < OFF_GOAL => Some(format!("off goal ({score}/10)")),
             (None, Some(score)) if score < ON_GOAL => Some(format!("near goal ({score}/10)")),
             (None, Some(_)) => Some("on goal".to_owned()),
@@ -368,6 +371,7 @@ mod tests {
         };
         let figures = Figures {
             fault: None,
+            is_off: false,
             context_percent: Some(44.7),
             cost_usd: Some(1.254),
             classes: Some(Classes::new(Span::LastRequest, &usage, price)),
@@ -381,6 +385,11 @@ mod tests {
             figures.line(usize::MAX),
             "grov: off goal (4/10) · context 45% · $1.25 · 1 drift, 2 doubts · 3 memories · last: read $0.044, write $0.009, new <$0.001, out $0.010"
         );
+        let switched_off = Figures {
+            is_off: true,
+            ..figures
+        };
+        assert!(switched_off.line(WIDTH).starts_with("grov: off · context 45%"));
         let unpriced = Figures {
             classes: Some(Classes::new(
                 Span::Session,

@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Bytes on the way in each direction. A peer that does not read stops the other one.
+/// Bytes on the way in each direction, at first. A peer that does not read stops the other one.
 const BUFFER: usize = 16 * 1024;
+
+/// The size to which a buffer grows that was filled: fewer system calls for a large transfer.
+const LARGE_BUFFER: usize = 128 * 1024;
 
 /// After one direction has ended, the longest pause of the other: a peer that closed completely looks like one that only ended its
 /// direction, and the other side may never notice.
@@ -67,6 +70,9 @@ async fn copy(
         // TLS may hold back a part.
         within(write_pause, writer.flush()).await?;
         moved.fetch_add(count as u64, Ordering::Relaxed);
+        if count == buffer.len() && count < LARGE_BUFFER {
+            buffer = vec![0; LARGE_BUFFER].into_boxed_slice();
+        }
     }
 }
 

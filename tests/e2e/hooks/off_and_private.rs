@@ -41,8 +41,17 @@ fn with_grov_off_nothing_is_injected_but_actions_are_recorded() -> Result<()> {
     hooked.wait_for_session("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some() && known.memories_injected == 0
     })?;
+    let status = || {
+        hooked
+            .grov
+            .run_given(&["statusline"], &json!({"session_id": session}))
+    };
+    let line = status()?.stdout;
+    assert!(line.starts_with("grov: off"), "{line}");
 
     hooked.grov.run_json(&["on"])?;
+    let line = status()?.stdout;
+    assert!(line.starts_with("grov: ") && !line.contains("off"), "{line}");
     hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
     assert!(hooked.newest_request()?.contains(DECISION), "it is on again");
     hooked.assert_no_faults()

@@ -7,6 +7,7 @@
 use super::{builder, connect_port};
 use anyhow::{Context, Result, ensure};
 use futures_util::{SinkExt, StreamExt};
+use grov_tests::{Daemon, Grov};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 /// Starts a server that sends every message back.
 async fn echo() -> Result<SocketAddr> {
@@ -89,6 +91,50 @@ fn websockets_work_with_a_base_url_and_on_intercepted_connections() -> Result<()
         let secure = intercepted(mitm, &home.join("ca/bundle.pem")).await?;
         talk(secure, "wss://api.anthropic.com/v1/sessions/ws").await
     })?;
+    daemon.stop()?;
+    Ok(())
+}
+
+#[test]
+fn a_websocket_ends_when_its_token_is_revoked() -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let address = runtime.block_on(echo())?;
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let grov = Grov::on(&home);
+    let created = grov.run_json(&["token", "create", "ana"])?.json;
+    let token = created["token"].as_str().context("no token")?;
+    let daemon = Daemon::on(&home, &format!("http://{address}"))
+        .env("ENABLE_AUTH", "true")
+        .start()?;
+    let port = daemon.port();
+    let connect = |token: Option<&str>| {
+        let url = format!("ws://127.0.0.1:{port}/v1/sessions/ws");
+        let mut request = url.into_client_request()?;
+        if let Some(token) = token {
+            request.headers_mut().insert("x-grov-token", token.parse()?);
+        }
+        runtime.block_on(async {
+            let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+            anyhow::Ok(tokio_tungstenite::client_async(request, stream).await?.0)
+        })
+    };
+    ensure!(connect(None).is_err(), "it needs a token");
+    let mut peer = connect(Some(token))?;
+    runtime.block_on(async {
+        peer.send(Message::text("hello")).await?;
+        let back = peer.next().await.context("the end")??;
+        ensure!(back == Message::text("hello"), "{back:?}");
+        anyhow::Ok(())
+    })?;
+    ensure!(
+        grov.run(&["token", "revoke", "ana"])?.code() == Some(0),
+        "not revoked"
+    );
+    // The test runner's own limit ends a wait that never ends.
+    let next = runtime.block_on(peer.next());
+    ensure!(!matches!(next, Some(Ok(Message::Text(_)))), "{next:?}");
+    ensure!(connect(Some(token)).is_err(), "the token is revoked");
     daemon.stop()?;
     Ok(())
 }

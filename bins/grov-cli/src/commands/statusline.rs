@@ -52,6 +52,7 @@ fn figures(common: &Common) -> Figures {
     let price = |usage: &TokenUsage| Some(list_price(input.model.as_deref()?, usage)?.dollars());
     Figures {
         fault,
+        is_off: recorded.is_off,
         context_percent: input.context_percent,
         cost_usd: input.cost_usd,
         classes: counted.map(|(span, usage)| Classes::new(span, &usage, price)),
