@@ -91,7 +91,11 @@ mod tests {
             [change(4, 0, &[&new]), change(6, 2, &[]), change(10, 0, &[&new])]
         );
         assert_eq!((edits.original, edits.sent), (10, 14));
-        assert!(SentEdits::of(&body, &[body.clone()]).changes.is_empty());
+        assert!(
+            SentEdits::of(&body, std::slice::from_ref(&body))
+                .changes
+                .is_empty()
+        );
         assert_eq!(SentEdits::of(&body, &[]).changes, [change(0, 10, &[])]);
     }
 }

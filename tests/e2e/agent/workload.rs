@@ -78,7 +78,7 @@ impl Workload {
             }
         };
         let answer = self.answered(&target, &format!("request-{number}"), &body)?;
-        if number % KINDS == 0 {
+        if number.is_multiple_of(KINDS) {
             // The callback of the tool that the chat asked for.
             let call = &answer["response_json"]["tool_calls"][0]["id"];
             for status in ["approved", "succeeded"] {

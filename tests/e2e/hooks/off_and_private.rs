@@ -47,11 +47,11 @@ fn with_grov_off_nothing_is_injected_but_actions_are_recorded() -> Result<()> {
             .run_given(&["statusline"], &json!({"session_id": session}))
     };
     let line = status()?.stdout;
-    assert!(line.starts_with("grov: off"), "{line}");
+    assert!(line.starts_with("grov: off ·"), "{line}");
 
     hooked.grov.run_json(&["on"])?;
     let line = status()?.stdout;
-    assert!(line.starts_with("grov: ") && !line.contains("off"), "{line}");
+    assert!(line.starts_with("grov: off goal"), "it drifted: {line}");
     hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
     assert!(hooked.newest_request()?.contains(DECISION), "it is on again");
     hooked.assert_no_faults()

@@ -339,7 +339,7 @@ settings! {
         /// PEM file with certificates of authorities that the upstream may also be signed by, such as a company's; the
         /// client's NODE_EXTRA_CA_CERTS applies too
         extra_ca: Option<PathBuf> = "proxy.extra_ca", Kind::Path, "", ["GROV_PROXY_EXTRA_CA", "NODE_EXTRA_CA_CERTS"];
-        /// Base address for the Gemini API, which Gemini CLI speaks; https://generativelanguage.googleapis.com if not set, or
+        /// Base address for the Gemini API, which Gemini CLI speaks; generativelanguage.googleapis.com if not set, or
         /// proxy.upstream if that is not Anthropic's
         gemini_upstream: Option<Url> = "proxy.gemini_upstream", Kind::Url, "", ["GROV_PROXY_GEMINI_UPSTREAM"];
         /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
@@ -351,7 +351,7 @@ settings! {
             ["GROV_PROXY_IDLE_TIMEOUT"];
         /// Whether the proxy listens beyond loopback even without TLS or tokens
         insecure: bool = "proxy.insecure", Kind::Boolean, "false", ["GROV_PROXY_INSECURE"], flag "--insecure";
-        /// Base address for OpenAI's Responses and Chat Completions APIs, which Codex and opencode speak; https://api.openai.com if
+        /// Base address for OpenAI's Responses and Chat Completions APIs, which Codex and opencode speak; api.openai.com if
         /// not set, or proxy.upstream if that is not Anthropic's
         openai_upstream: Option<Url> = "proxy.openai_upstream", Kind::Url, "", ["GROV_PROXY_OPENAI_UPSTREAM"];
         /// Port that the proxy listens on; 0 = any free one
