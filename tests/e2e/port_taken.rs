@@ -172,3 +172,25 @@ fn a_session_start_reports_nothing_if_its_own_daemon_listens() -> Result<()> {
     assert_eq!((ended.code(), ended.stdout.as_str()), (Some(0), ""), "{ended:?}");
     Ok(())
 }
+
+#[test]
+fn doctor_names_a_base_address_where_nothing_listens() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let (_, port) = bound()?;
+    // The port was only told to `init`.
+    let grov = Grov::on(&home).env("GROV_PROXY_PORT", &port.to_string());
+    grov.run(&["init", "--proxy"])?;
+    let doctor = Grov::on(&home).run_json(&["doctor"])?;
+    assert_eq!(doctor.code, Some(1), "{}", doctor.json);
+    let checks = doctor.json["checks"].as_array().context("no checks")?;
+    let check = checks.iter().find(|check| check["name"] == "base address");
+    let check = check.with_context(|| doctor.json.to_string())?;
+    assert_eq!(check["status"], "fail", "{check}");
+    let text = check.to_string();
+    assert!(
+        text.contains("nothing listens") && text.contains("proxy.port"),
+        "{text}"
+    );
+    Ok(())
+}

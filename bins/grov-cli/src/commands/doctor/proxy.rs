@@ -8,10 +8,14 @@ use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
 use grov_hooks::settings::{Route, route};
 use grov_runtime::{Url, without_credentials};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 const PROXY: &str = "proxy";
 const BASE_URL: &str = "base address";
+/// How long to wait for a connection to this machine.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Returns whether the client sends its requests to the proxy.
 pub(super) fn is_used(context: &Context, client: &ClientSettings, daemon: &ProxyView) -> bool {
@@ -71,6 +75,12 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     } else if uses_proxy {
         checks.push(Check::ok(BASE_URL, evidence));
         checks.extend(environment(&variables, &listener));
+    } else if base_url.is_some_and(|url| is_refused_here(url)) {
+        let check = Check::fail(BASE_URL, format!("{evidence}, where nothing listens"))
+            .consequence("The client retries for three minutes and then fails.");
+        checks.push(check.fix(format!(
+            "set proxy.port to that port, or run `grov init --proxy` for {listener}"
+        )));
     } else if daemon.running && !has_http_hooks {
         let check =
             Check::warn(BASE_URL, evidence).consequence("The proxy is running but receives no requests.");
@@ -143,6 +153,19 @@ fn environment(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Chec
         .fix(format!("grov init --proxy, or set {name}={value}")),
     };
     vec![tool_search, loopback]
+}
+
+/// Returns whether an address of this machine refuses connections.
+fn is_refused_here(url: &str) -> bool {
+    let port = Url::parse(url)
+        .ok()
+        .filter(Url::is_loopback)
+        .map(|url| url.port());
+    port.is_some_and(|port| {
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let connected = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT);
+        connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    })
 }
 
 fn is_same_listener(one: &str, other: &str) -> bool {
