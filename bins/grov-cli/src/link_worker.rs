@@ -7,6 +7,7 @@ use crate::output::{ExitStatus, Outcome};
 use grov_domain::{Clock, LinkState, SystemClock, time_before};
 use grov_link::{Followed, SenderLock, follow};
 use grov_runtime::{Environment, Home, Settings, daemon};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -72,6 +73,12 @@ pub(crate) fn has_link(home: &Home) -> bool {
     })
 }
 
+/// Returns the device and the number of a file; `None` if there is no such file.
+fn file_identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
 /// Keeps all links of the home going until no session was active for a while.
 pub(crate) fn run(context: &Context) -> Outcome {
     let home = context.home.root();
@@ -89,6 +96,7 @@ pub(crate) fn run(context: &Context) -> Outcome {
             home: home.to_owned(),
             clock: Arc::new(SystemClock),
         };
+        let opened = file_identity(&database);
         let started = Instant::now();
         let mut looked = Instant::now();
         let mut readable = Instant::now();
@@ -97,8 +105,9 @@ pub(crate) fn run(context: &Context) -> Outcome {
                 return readable.elapsed() >= UNREADABLE;
             };
             readable = Instant::now();
-            // What is no longer there is nobody's database, although its file is still open.
-            if !database.exists() || links.iter().all(|link| link.state == LinkState::Stopped) {
+            // A file that was deleted or replaced can still be read while it is open, but nothing else writes to it.
+            if file_identity(&database) != opened || links.iter().all(|link| link.state == LinkState::Stopped)
+            {
                 return true;
             }
             if started.elapsed() < IDLE || looked.elapsed() < LOOK {
