@@ -3,6 +3,7 @@
 use crate::assembly;
 use crate::context::Context;
 use crate::output::note;
+use crate::progress::Waiting;
 use grov_domain::{Embedder, MicroUsd, StoreConnection, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, semantic_search};
@@ -45,7 +46,9 @@ impl Searcher {
         let Some(embedder) = &self.embedder else {
             return search(store, query, &ranking).await;
         };
+        let waiting = Waiting::with("asking the embedding model");
         let answer = semantic_search(store, embedder.as_ref(), query, &ranking).await?;
+        drop(waiting);
         if let Some(error) = answer.error.filter(|_| !self.warned.replace(true)) {
             note!("warning: searching by words alone: {error}");
         }
