@@ -5,7 +5,7 @@ use crate::assembly;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, note};
 use crate::table::one_line;
-use grov_domain::{Clock, Judge, Project, StoreConnection, SystemClock};
+use grov_domain::{Judge, Project, StoreConnection};
 use grov_project::{GrovIgnore, ProjectLocation};
 use grov_query::known_projects;
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
@@ -140,7 +140,7 @@ impl Context {
             return Ok(());
         };
         let named = named.to_string_lossy();
-        let known = known_projects(store, SystemClock.now()).await?;
+        let known = known_projects(store).await?;
         if known.is_empty() || known.iter().any(|known| *known == named) {
             return Ok(());
         }

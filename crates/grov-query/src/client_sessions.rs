@@ -120,12 +120,14 @@ pub struct ClientSessionView {
 ///
 /// # Errors
 /// Returns the store's error.
-pub async fn known_projects(store: &dyn Store, now: OffsetDateTime) -> Result<Vec<String>, StoreError> {
-    let memories = store.memory_projects().await?;
-    let sessions = client_sessions(store, None, None, now).await?;
-    let of_memories = memories.into_iter().map(|project| project.project_path);
-    let of_sessions = sessions.into_iter().filter_map(|session| session.project_path);
-    let known: BTreeSet<String> = of_memories.chain(of_sessions).collect();
+pub async fn known_projects(store: &dyn Store) -> Result<Vec<String>, StoreError> {
+    let of_memories = store.memory_projects().await?.into_iter();
+    let of_sessions = store.known_sessions().await?.into_iter();
+    let known: BTreeSet<String> = of_memories
+        .map(|project| project.project_path)
+        .chain(of_sessions.map(|session| session.project_path))
+        .filter(|path| !path.is_empty())
+        .collect();
     Ok(known.into_iter().collect())
 }
 

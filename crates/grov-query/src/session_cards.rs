@@ -35,8 +35,7 @@ pub struct SessionCard {
     pub last_action: Option<StepRow>,
 }
 
-/// Returns the newest sessions of all projects, at most `limit`. Reads a number of rows that depends on `limit` alone, except
-/// for one pass over the times of all sessions.
+/// Returns the newest sessions of all projects, at most `limit`. Reads a number of rows that depends on `limit` alone.
 ///
 /// # Errors
 /// Returns the store's error.

@@ -49,11 +49,13 @@ impl ActivityStore for SqliteStore {
     }
 
     async fn session_activity(&self, session: &ClientSessionId) -> Result<SessionActivity, StoreError> {
+        // Ids are in the order of time, so that the newest request of each task is found without reading the others.
         let sql = "SELECT (SELECT at FROM session_ends WHERE client_session_id = ?1) AS ended_at, \
              newest.stop_reason, newest.ended_at AS responded_at FROM (SELECT 1) LEFT JOIN \
              (SELECT e.stop_reason, e.ended_at FROM session_states s JOIN exchanges e ON e.session_id = s.session_id \
-              WHERE s.client_session_id = ?1 AND e.moved_to IS NULL AND e.kind = 'main' \
-              ORDER BY e.ended_at DESC, e.id DESC LIMIT 1) newest";
+              AND e.id = (SELECT id FROM exchanges WHERE session_id = s.session_id AND moved_to IS NULL AND kind = 'main' \
+                          ORDER BY id DESC LIMIT 1) \
+              WHERE s.client_session_id = ?1 ORDER BY e.ended_at DESC LIMIT 1) newest";
         let activity =
             |row: &SqliteRow| Ok(from_row!(row => SessionActivity { stop_reason, responded_at, ended_at }));
         let found = self.read(sql, params![session], activity).await?;

@@ -54,9 +54,11 @@ impl JournalStore for SqliteStore {
         &self,
         limit: u32,
     ) -> Result<Vec<(ClientSessionId, OffsetDateTime)>, StoreError> {
-        // Without the long columns, all times are read in two milliseconds for 10,000 sessions.
-        let sql = "SELECT client_session_id, max(last_update) AS newest FROM session_states \
-             GROUP BY client_session_id ORDER BY newest DESC, client_session_id DESC LIMIT ?";
+        // Walks the index of times from its end, and so reads few rows of many.
+        let sql = "SELECT s.client_session_id, s.last_update AS newest FROM session_states s WHERE NOT EXISTS \
+             (SELECT 1 FROM session_states o WHERE o.client_session_id = s.client_session_id \
+              AND (o.last_update, o.session_id) > (s.last_update, s.session_id)) \
+             ORDER BY s.last_update DESC, s.client_session_id DESC LIMIT ?";
         let read = |row: &SqliteRow| Ok((row.read("client_session_id")?, row.read("newest")?));
         self.read(sql, params![limit], read).await
     }

@@ -33,6 +33,7 @@ async fn dirty() -> Home {
         "DROP TRIGGER link_task_changed",
         "DROP TRIGGER link_task_removed",
         "DROP INDEX hook_sessions_by_update",
+        "DROP INDEX session_states_by_update",
         "DROP TABLE memory_items",
         "DROP TABLE inbox_notices",
         "DROP TABLE finding_marks",

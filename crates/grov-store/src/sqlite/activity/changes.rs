@@ -90,8 +90,8 @@ pub(super) async fn since(
         &mut next.hook_steps,
     );
     let from = since.at - OVERLAP;
-    // The sessions are few: those with activity since then.
-    let usage = "SELECT s.client_session_id, e.* FROM session_states s JOIN exchanges e ON e.session_id = s.session_id \
+    // The sessions are few: those with activity since then. A plain join begins with all requests.
+    let usage = "SELECT s.client_session_id, e.* FROM session_states s CROSS JOIN exchanges e ON e.session_id = s.session_id \
          WHERE s.last_update >= ?1 AND e.ended_at >= ?1 AND e.moved_to IS NULL ORDER BY e.ended_at";
     let blocks = "SELECT l.client_session_id, hex(e.anchor) AS anchor, e.block, e.decided_at FROM ledger_lineages l \
          JOIN ledger_entries e ON e.lineage = l.id \
