@@ -1,8 +1,10 @@
-//! What hooks said to an agent is in the client's transcript, which only the command line reads: its answers, kept for a while.
+//! What hooks said to an agent, and what was typed without the proxy, is in the client's transcript, which only the command
+//! line reads: its answers, kept for a while.
 
 use crate::commands::Commands;
 use grov_domain::{ClientSessionId, TaskId};
-use grov_query::InjectionView;
+use grov_query::{InjectionView, PromptView, Transcribed};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,17 +25,17 @@ struct Kept {
     /// The time of the session's newest activity.
     as_of: OffsetDateTime,
     read_at: Instant,
-    texts: Arc<Vec<InjectionView>>,
+    texts: Arc<Transcribed>,
 }
 
 impl HookTexts {
-    /// Returns what was said to the agent of a session on both paths; `None` if it cannot be read.
+    /// Returns what the transcript of a session has; `None` if it cannot be read.
     pub(crate) async fn of(
         &self,
         commands: &dyn Commands,
         session: &ClientSessionId,
         as_of: OffsetDateTime,
-    ) -> Option<Arc<Vec<InjectionView>>> {
+    ) -> Option<Arc<Transcribed>> {
         if let Some(texts) = self.kept(session, as_of) {
             return Some(texts);
         }
@@ -41,8 +43,14 @@ impl HookTexts {
         let answer = answer
             .inspect_err(|error| tracing::debug!(%error, "the texts of hooks cannot be read"))
             .ok()?;
-        let texts = answer["injections"].as_array()?.iter().filter_map(view);
-        let texts = Arc::new(texts.collect::<Vec<_>>());
+        let said = answer["injections"].as_array()?.iter().filter_map(view);
+        let prompts = answer["prompts"].as_array().into_iter().flatten();
+        let texts = Arc::new(Transcribed {
+            said: said.collect(),
+            prompts: prompts
+                .filter_map(|one| PromptView::deserialize(one).ok())
+                .collect(),
+        });
         let kept = Kept {
             as_of,
             read_at: Instant::now(),
@@ -56,7 +64,7 @@ impl HookTexts {
         Some(texts)
     }
 
-    fn kept(&self, session: &ClientSessionId, as_of: OffsetDateTime) -> Option<Arc<Vec<InjectionView>>> {
+    fn kept(&self, session: &ClientSessionId, as_of: OffsetDateTime) -> Option<Arc<Transcribed>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = all.get(session)?;
         let is_usable = kept.as_of == as_of || kept.read_at.elapsed() < FRESH;
@@ -105,7 +113,7 @@ mod tests {
                 {"at": "2026-01-02T03:04:05Z", "kind": "memory", "place": "prompt", "path": "hooks", "text": "t",
                  "reason": null, "memories": ["m"], "followed": null},
                 {"at": "2026-01-02T03:04:05Z", "kind": "something newer", "text": "t"},
-            ]}))
+            ], "prompts": [{"at": "2026-01-02T03:04:05Z", "text": "typed"}, {"text": "no time"}]}))
         }
     }
 
@@ -118,9 +126,11 @@ mod tests {
         for _ in 0..3 {
             let found = texts.of(&commands, &session, start).await.unwrap();
             assert_eq!(
-                (found.len(), found[0].path, found[0].memories.len()),
+                (found.said.len(), found.said[0].path, found.said[0].memories.len()),
                 (1, "hooks", 1)
             );
+            assert_eq!(found.prompts.len(), 1);
+            assert_eq!(found.prompts[0].text, "typed");
         }
         assert_eq!(commands.0.load(Ordering::Relaxed), 1);
     }

@@ -55,5 +55,5 @@ pub use session_cards::{SessionCard, session_card, session_cards};
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{SelectedSession, find_session};
 pub use steps::{SessionSteps, session_steps};
-pub use timeline::{ScorePoint, Timeline, TimelineEntry, TimelineKind, timeline};
+pub use timeline::{PromptView, ScorePoint, Timeline, TimelineEntry, TimelineKind, Transcribed, timeline};
 pub use transcript_window::{read_window, window_content};

@@ -3,6 +3,7 @@
 use crate::drift::{LogScope, drift_log};
 use crate::injections::{InjectionView, injections};
 use grov_domain::{ClientSessionId, DriftEvent, JournalExchange, OFF_GOAL_BELOW, StepRow, Store, StoreError};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
 
@@ -33,6 +34,25 @@ pub enum TimelineKind {
     Request(Box<JournalExchange>),
 }
 
+/// A prompt that is in no record, because only hooks saw its session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptView {
+    /// When it was typed.
+    #[serde(with = "time::serde::rfc3339")]
+    pub at: OffsetDateTime,
+    /// The redacted text.
+    pub text: String,
+}
+
+/// What the store does not have of a session, but the client's transcript does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcribed {
+    /// What the agent was given on both paths.
+    pub said: Vec<InjectionView>,
+    /// What the user typed, if only hooks saw the session.
+    pub prompts: Vec<PromptView>,
+}
+
 /// The score of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScorePoint {
@@ -55,8 +75,8 @@ pub struct Timeline {
     pub scores: Vec<ScorePoint>,
 }
 
-/// Returns the entries of a session before a time, or the newest, at most `limit`. `said` is what the agent was given on both
-/// paths; without it, only what the store has is shown.
+/// Returns the entries of a session before a time, or the newest, at most `limit`. Without `transcribed`, only what the store
+/// has is shown.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -65,7 +85,7 @@ pub async fn timeline(
     session: &ClientSessionId,
     before: Option<OffsetDateTime>,
     limit: u32,
-    said: Option<&[InjectionView]>,
+    transcribed: Option<&Transcribed>,
 ) -> Result<Timeline, StoreError> {
     let journal = store.journal(session, before, limit).await?;
     let is_wanted = |at: OffsetDateTime| before.is_none_or(|before| at < before);
@@ -100,10 +120,16 @@ pub async fn timeline(
     for event in findings.into_iter().filter(|event| is_wanted(event.timestamp)) {
         add(event.timestamp, TimelineKind::Finding(Box::new(event)));
     }
-    let said = match said {
-        Some(said) => said.to_vec(),
-        None => injections(store, session, Vec::new(), &[]).await?,
+    let Transcribed { said, prompts } = match transcribed {
+        Some(transcribed) => transcribed.clone(),
+        None => Transcribed {
+            said: injections(store, session, Vec::new(), &[]).await?,
+            prompts: Vec::new(),
+        },
     };
+    for prompt in prompts.into_iter().filter(|prompt| is_wanted(prompt.at)) {
+        add(prompt.at, TimelineKind::Prompt(prompt.text));
+    }
     for view in said.into_iter().filter(|view| is_wanted(view.at)) {
         add(view.at, TimelineKind::Injection(Box::new(view)));
     }

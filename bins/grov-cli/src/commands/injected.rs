@@ -9,9 +9,10 @@ use crate::session;
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{ClientSessionId, TaskId};
 use grov_drift::DeliveryLog;
-use grov_query::{InjectionView, injections};
+use grov_query::{InjectionView, PromptView, injections};
 use serde::Serialize;
 use std::path::Path;
+use transcript::Conversation;
 
 /// Maximum characters of a line of text.
 const MAX_LINE: usize = 160;
@@ -22,6 +23,8 @@ const MAX_LINES: usize = 12;
 struct Answer {
     session_id: ClientSessionId,
     injections: Vec<InjectionView>,
+    /// What the user typed, of a session that only hooks saw.
+    prompts: Vec<PromptView>,
 }
 
 pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
@@ -31,13 +34,16 @@ pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
         let session = session::resolve(store, wanted, &project).await?.id;
         let hooked = store.hook_session_summary(&session).await?;
         let transcript = hooked.and_then(|session| session.transcript_path);
-        let said = transcript.map(|path| transcript::hooked_texts(Path::new(&path)));
+        let said = transcript.map(|path| transcript::read(Path::new(&path)));
+        let Conversation { prompts, hooked } = said.unwrap_or_default();
         let delivered = DeliveryLog::of(home, &session).map(|log| log.read());
         let delivered: Vec<TaskId> = delivered.into_iter().flatten().collect();
-        let injections = injections(store, &session, said.unwrap_or_default(), &delivered).await?;
+        let injections = injections(store, &session, hooked, &delivered).await?;
+        let is_proxied = !store.client_session(&session).await?.is_empty();
         Ok(Answer {
             session_id: session,
             injections,
+            prompts: if is_proxied { Vec::new() } else { prompts },
         })
     })?;
     let answer = answer.ok_or_else(|| session::not_found(wanted))?;

@@ -246,9 +246,10 @@ fn what_was_said_is_listed_with_its_reason() {
     let memory = "<grov-context source=\"team-memory\">\nTeam memory.\n- 0000beef: retry\n</grov-context>";
     let line = |value: Value| format!("{value}\n");
     let transcript = [
-        line(
-            object!({"type": "user", "message": {"role": "user", "content": "the upload in src/upload.rs needs a retry"}}),
-        ),
+        line(object!({"type": "user", "timestamp": "2026-05-01T10:00:00Z",
+                "message": {"role": "user", "content": "the upload in src/upload.rs needs a retry"}})),
+        line(object!({"type": "user", "timestamp": "2026-05-01T10:00:01Z",
+                "message": {"role": "user", "content": [{"type": "tool_result", "content": "not typed"}]}})),
         line(
             object!({"type": "attachment", "timestamp": "2026-05-01T10:00:00.500Z", "attachment": {
             "type": "hook_additional_context", "hookEvent": "UserPromptSubmit", "content": [memory]}}),
@@ -288,6 +289,10 @@ fn what_was_said_is_listed_with_its_reason() {
     let answer = scene.ask(&["injected", HOOKED]);
     let said = answer["injections"].as_array().unwrap();
     assert_eq!(said.len(), 2, "{answer}");
+    assert_eq!(
+        answer["prompts"],
+        object!([{"at": "2026-05-01T10:00:00Z", "text": "the upload in src/upload.rs needs a retry"}])
+    );
     assert_eq!(
         (
             &said[0]["kind"],

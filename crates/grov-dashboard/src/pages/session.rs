@@ -284,7 +284,7 @@ pub(super) async fn page(
         OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).ok()
     });
     let hooked = site.store.hook_session_summary(&id).await?;
-    let said = match hooked.is_some_and(|session| session.transcript_path.is_some()) {
+    let transcribed = match hooked.is_some_and(|session| session.transcript_path.is_some()) {
         true => {
             site.hook_texts
                 .of(&*site.commands, &id, found.session.last_update)
@@ -292,8 +292,7 @@ pub(super) async fn page(
         }
         false => None,
     };
-    let said = said.as_deref().map(Vec::as_slice);
-    let entries = timeline(&*site.store, &id, before, ENTRIES, said).await?;
+    let entries = timeline(&*site.store, &id, before, ENTRIES, transcribed.as_deref()).await?;
     let line = Line::of(&entries, &site.prices, before.is_none());
     let card = Card::of(&found, &site.prices, now);
     Ok(match is_partial(&headers) {

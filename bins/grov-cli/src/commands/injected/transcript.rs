@@ -1,10 +1,13 @@
-//! What hooks said to the agent, as the client's transcript has it.
+//! What the user typed and what hooks said to the agent, as the client's transcript has it.
 
 use crate::lines::Lines;
-use grov_domain::OWN_TEXT_OPENING;
-use grov_query::HookedText;
+use grov_actions::transcript::typed_text;
+use grov_domain::{ClientDialect, OWN_TEXT_OPENING};
+use grov_query::{HookedText, PromptView};
+use grov_redact::Redactor;
 use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::Path;
 use time::OffsetDateTime;
 
@@ -39,9 +42,18 @@ struct Message {
     content: Value,
 }
 
-/// The texts of Grov that hooks added. Empty if the transcript cannot be read; what cannot be parsed is skipped.
-pub(super) fn hooked_texts(path: &Path) -> Vec<HookedText> {
-    let mut found = Vec::new();
+/// A conversation.
+#[derive(Default)]
+pub(super) struct Conversation {
+    /// What the user typed, redacted.
+    pub(super) prompts: Vec<PromptView>,
+    /// The texts of Grov that hooks added.
+    pub(super) hooked: Vec<HookedText>,
+}
+
+/// Reads a transcript. Empty if it cannot be read; what cannot be parsed is skipped.
+pub(super) fn read(path: &Path) -> Conversation {
+    let mut found = Conversation::default();
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let Some(mut lines) = Lines::open(path).ok().filter(|_| is_file) else {
         return found;
@@ -55,16 +67,21 @@ pub(super) fn hooked_texts(path: &Path) -> Vec<HookedText> {
         };
         match (line.kind.as_str(), line.attachment, line.message) {
             ("user", _, Some(message)) if !line.is_meta => {
-                if let Some(text) = typed(&message.content) {
-                    prompt = text;
+                let Some(text) = typed(&message.content) else {
+                    continue;
+                };
+                if let Some(at) = line.timestamp {
+                    let text = Redactor::shared().redact(&text).into_owned();
+                    found.prompts.push(PromptView { at, text });
                 }
+                prompt = text;
             }
             ("attachment", Some(attachment), _) if attachment.kind == "hook_additional_context" => {
                 let (Some(at), text) = (line.timestamp, joined(&attachment.content)) else {
                     continue;
                 };
                 if text.contains(OWN_TEXT_OPENING) {
-                    found.push(HookedText {
+                    found.hooked.push(HookedText {
                         at,
                         event: attachment.hook_event,
                         text,
@@ -78,16 +95,22 @@ pub(super) fn hooked_texts(path: &Path) -> Vec<HookedText> {
     found
 }
 
-/// What the user typed: a text, or the last text block. `None` for tool results.
+/// What the user typed; `None` for tool results and texts of the client.
 fn typed(content: &Value) -> Option<String> {
+    let mut texts = Vec::new();
+    let mut answers_tools = false;
     match content {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => texts.push(Cow::Borrowed(text.as_str())),
         Value::Array(blocks) => {
-            let texts = blocks.iter().rev().filter_map(|block| block["text"].as_str());
-            texts.map(str::to_owned).next()
+            for block in blocks {
+                answers_tools |= block["type"] == "tool_result";
+                texts.extend(block["text"].as_str().map(Cow::Borrowed));
+            }
         }
-        _ => None,
+        _ => return None,
     }
+    let text = typed_text(&ClientDialect::CLAUDE_CODE, &texts, answers_tools);
+    (!text.is_empty()).then_some(text)
 }
 
 fn joined(content: &Value) -> String {
