@@ -17,6 +17,9 @@ const OVERLAP_ROWS: i64 = 64;
 /// Time that is read again.
 const OVERLAP: Duration = Duration::seconds(30);
 
+/// The newest requests of a task that are read, less one.
+const MAX_REQUESTS: i64 = 499;
+
 const STEPS: &str = concat!(
     "SELECT st.rowid AS number, s.client_session_id AS client, ",
     step_columns!(),
@@ -90,8 +93,9 @@ pub(super) async fn since(
         &mut next.hook_steps,
     );
     let from = since.at - OVERLAP;
-    // The sessions are few: those with activity since then. A plain join begins with all requests.
+    // The sessions are few: those with activity since then. Of each, only the newest requests can have ended since.
     let usage = "SELECT s.client_session_id, e.* FROM session_states s CROSS JOIN exchanges e ON e.session_id = s.session_id \
+         AND e.id >= coalesce((SELECT id FROM exchanges WHERE session_id = s.session_id ORDER BY id DESC LIMIT 1 OFFSET ?2), '') \
          WHERE s.last_update >= ?1 AND e.ended_at >= ?1 AND e.moved_to IS NULL ORDER BY e.ended_at";
     let blocks = "SELECT l.client_session_id, hex(e.anchor) AS anchor, e.block, e.decided_at FROM ledger_lineages l \
          JOIN ledger_entries e ON e.lineage = l.id \
@@ -99,7 +103,7 @@ pub(super) async fn since(
     let corrections = "SELECT c.* FROM hook_sessions h JOIN hook_checks c ON c.client_session_id = h.client_session_id \
          WHERE h.updated_at >= ?1 AND c.at >= ?1 AND c.correction IS NOT NULL ORDER BY c.at";
     let sessions = "SELECT * FROM hook_sessions WHERE updated_at >= ?1 ORDER BY updated_at";
-    all.extend(store.read(usage, params![from], response).await?);
+    all.extend(store.read(usage, params![from, MAX_REQUESTS], response).await?);
     all.extend(store.read(blocks, params![from], block).await?);
     all.extend(store.read(corrections, params![from], correction).await?);
     let of_sessions = store.read(sessions, params![from], hooked_session).await?;
