@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use grov_domain::{ClientSessionId, ExchangeRecord, Redacted};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,6 +16,10 @@ use tokio::time::Instant;
 
 /// Records that may wait. More are lost, so that a collector that hangs costs memory for this many and no more.
 const MAX_WAITING: usize = 1024;
+/// Records that become spans within a second. More are lost: the relay has the processor first.
+const MAX_PER_SECOND: u64 = 200;
+/// After a collector did not accept spans, none are made for this long.
+const PAUSE: Duration = Duration::from_secs(10);
 /// Spans in one request.
 const MAX_SPANS: usize = 512;
 /// Spans wait this long for others.
@@ -61,7 +66,7 @@ pub struct TraceCounters {
     pub sent: AtomicU64,
     /// Spans that no collector accepted.
     pub failed: AtomicU64,
-    /// Records without spans, because too many waited.
+    /// Records without spans: too many came or waited, or the collector had just failed.
     pub dropped: AtomicU64,
 }
 
@@ -70,6 +75,17 @@ pub struct TraceCounters {
 pub struct TraceQueue {
     sender: mpsc::Sender<Redacted<ExchangeRecord>>,
     counters: Arc<TraceCounters>,
+    gate: Arc<Gate>,
+}
+
+/// Lets as many records through as spans may be made of. Times are milliseconds since `start`.
+#[derive(Debug)]
+struct Gate {
+    start: Instant,
+    closed_until: AtomicU64,
+    /// The second whose records are counted, and their number. Threads that race let a few more through.
+    second: AtomicU64,
+    passed: AtomicU64,
 }
 
 /// Sends the spans of records.
@@ -79,8 +95,11 @@ pub struct TraceExporter {
     injections: Box<dyn InjectionLog>,
     traces: TurnTraces,
     counters: Arc<TraceCounters>,
+    gate: Arc<Gate>,
     version: &'static str,
     waiting: Vec<Span>,
+    /// Turns whose injections are not among the spans yet.
+    ended: Vec<EndedTurn>,
     /// Whether the last request failed, so that a dead collector is logged once.
     is_failing: bool,
 }
@@ -101,7 +120,7 @@ impl TraceCounters {
             ),
             (
                 "trace_records_dropped",
-                "Records without spans, because too many waited for the collector",
+                "Records without spans: too many came or waited, or the collector had just failed",
                 &self.dropped,
             ),
         ] {
@@ -112,10 +131,42 @@ impl TraceCounters {
     }
 }
 
+impl Gate {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            closed_until: AtomicU64::new(0),
+            second: AtomicU64::new(0),
+            passed: AtomicU64::new(0),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn passes(&self) -> bool {
+        let now = self.now();
+        if now < self.closed_until.load(Ordering::Relaxed) {
+            return false;
+        }
+        if self.second.swap(now / 1000, Ordering::Relaxed) != now / 1000 {
+            self.passed.store(0, Ordering::Relaxed);
+        }
+        self.passed.fetch_add(1, Ordering::Relaxed) < MAX_PER_SECOND
+    }
+
+    fn close_for(&self, pause: Duration) {
+        let pause = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        let until = self.now().saturating_add(pause);
+        self.closed_until.store(until, Ordering::Relaxed);
+    }
+}
+
 impl TraceQueue {
-    /// Queues a record without waiting.
-    pub(crate) fn submit(&self, record: Redacted<ExchangeRecord>) {
-        if self.sender.try_send(record).is_err() {
+    /// Queues a copy of a record without waiting.
+    pub(crate) fn submit(&self, record: &Redacted<ExchangeRecord>) {
+        if !self.gate.passes() || self.sender.try_send(record.clone()).is_err() {
             self.counters.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -136,9 +187,11 @@ impl TraceExporter {
     ) -> (TraceQueue, Self) {
         let (sender, records) = mpsc::channel(MAX_WAITING);
         let counters = Arc::new(TraceCounters::default());
+        let gate = Arc::new(Gate::new());
         let queue = TraceQueue {
             sender,
             counters: Arc::clone(&counters),
+            gate: Arc::clone(&gate),
         };
         let exporter = Self {
             records,
@@ -146,8 +199,10 @@ impl TraceExporter {
             injections,
             traces: TurnTraces::new(content),
             counters,
+            gate,
             version,
             waiting: Vec::new(),
+            ended: Vec::new(),
             is_failing: false,
         };
         (queue, exporter)
@@ -162,7 +217,7 @@ impl TraceExporter {
                 biased;
                 () = &mut stopping => break,
                 record = self.records.recv() => match record {
-                    Some(record) => self.add(&record).await,
+                    Some(record) => self.add(&record),
                     None => break,
                 },
                 () = tokio::time::sleep_until(flush_at), if !self.waiting.is_empty() => {
@@ -178,31 +233,45 @@ impl TraceExporter {
         }
         let last = async {
             while let Ok(record) = self.records.try_recv() {
-                self.add(&record).await;
+                self.add(&record);
             }
             let made = self.traces.end_all();
-            self.take(made).await;
+            self.take(made);
             self.flush().await;
         };
         // A collector that hangs does not keep the daemon.
         let _ = tokio::time::timeout(LAST_SPANS, last).await;
     }
 
-    async fn add(&mut self, record: &ExchangeRecord) {
+    fn add(&mut self, record: &ExchangeRecord) {
         let made = self.traces.add(record);
-        self.take(made).await;
+        self.take(made);
     }
 
-    async fn take(&mut self, made: Made) {
+    fn take(&mut self, made: Made) {
         self.waiting.extend(made.spans);
-        for turn in &made.ended {
-            let EndedTurn { session, since, .. } = turn;
-            let injected = self.injections.injected(session, *since).await;
-            self.waiting.extend(self.traces.injected(turn, &injected));
+        self.ended.extend(made.ended);
+    }
+
+    /// Adds what was given to the agent in the turns that ended: one read of the store for each session.
+    async fn add_injections(&mut self) {
+        let mut sessions: BTreeMap<ClientSessionId, Vec<EndedTurn>> = BTreeMap::new();
+        for turn in self.ended.drain(..) {
+            sessions.entry(turn.session.clone()).or_default().push(turn);
+        }
+        for (session, turns) in sessions {
+            let Some(since) = turns.iter().map(|turn| turn.since).min() else {
+                continue;
+            };
+            let injected = self.injections.injected(&session, since).await;
+            for turn in &turns {
+                self.waiting.extend(self.traces.injected(turn, &injected));
+            }
         }
     }
 
     async fn flush(&mut self) {
+        self.add_injections().await;
         let spans = std::mem::take(&mut self.waiting);
         if spans.is_empty() {
             return;
@@ -222,6 +291,7 @@ impl TraceExporter {
                     tracing::warn!(error, "the collector of traces accepts no spans; they are lost");
                 }
                 self.is_failing = true;
+                self.gate.close_for(PAUSE);
             }
         }
     }

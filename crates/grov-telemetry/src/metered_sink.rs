@@ -26,7 +26,7 @@ impl RecordSink for MeteredSink {
     fn submit(&self, record: Redacted<ExchangeRecord>) {
         self.metrics.count(&record);
         if let Some(traces) = &self.traces {
-            traces.submit(record.clone());
+            traces.submit(&record);
         }
         self.sink.submit(record);
     }

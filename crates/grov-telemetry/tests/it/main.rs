@@ -54,13 +54,15 @@ struct OneMemory;
 #[async_trait]
 impl InjectionLog for OneMemory {
     async fn injected(&self, _: &ClientSessionId, since: OffsetDateTime) -> Vec<Injected> {
-        vec![Injected {
-            at: since,
+        // One with each of the prompts.
+        let all = [START, START + Duration::seconds(2)].map(|at| Injected {
+            at,
             kind: "memory",
             place: "prompt",
             text: "injected words".to_owned(),
             memories: vec!["task-7".to_owned()],
-        }]
+        });
+        all.into_iter().filter(|one| one.at >= since).collect()
     }
 }
 
@@ -164,9 +166,74 @@ async fn a_receiver_that_hangs_loses_records_beyond_the_queue_and_stores_all() {
     );
     for number in 0..3000 {
         sink.submit(record(number, Some("x"), "end_turn"));
+        if number % 200 == 199 {
+            tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        }
     }
     assert_eq!(counters.dropped.load(Ordering::Relaxed), 3000 - 1024);
     assert_eq!(store.0.load(Ordering::Relaxed), 3000);
     // It ends although the receiver never answers.
     exporter.run(async {}).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_than_200_records_a_second_are_stored_without_spans() {
+    let (queue, _exporter) = TraceExporter::new(
+        Box::new(Bodies::default()),
+        Box::new(OneMemory),
+        TraceContent::Off,
+        "1",
+    );
+    let counters = queue.counters();
+    let store = Arc::new(Store::default());
+    let sink = MeteredSink::new(
+        Arc::clone(&store) as Arc<_>,
+        Arc::new(RecordMetrics::default()),
+        Some(queue),
+    );
+    for second in 0..2 {
+        for number in 0..300 {
+            sink.submit(record(second * 300 + number, Some("x"), "end_turn"));
+        }
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+    }
+    assert_eq!(counters.dropped.load(Ordering::Relaxed), 200);
+    assert_eq!(store.0.load(Ordering::Relaxed), 600);
+}
+
+/// Refuses everything.
+struct Refusing(Arc<AtomicUsize>);
+
+#[async_trait]
+impl SpanReceiver for Refusing {
+    async fn send(&self, _: Vec<u8>) -> Result<(), String> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Err("refused".to_owned())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_refuses_is_asked_again_after_a_pause() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let receiver = Refusing(Arc::clone(&asked));
+    let (queue, exporter) =
+        TraceExporter::new(Box::new(receiver), Box::new(OneMemory), TraceContent::Off, "1");
+    let counters = queue.counters();
+    let sink = MeteredSink::new(
+        Arc::new(Store::default()),
+        Arc::new(RecordMetrics::default()),
+        Some(queue),
+    );
+    let running = tokio::spawn(exporter.run(std::future::pending()));
+    for number in 0..30 {
+        sink.submit(record(number, Some("x"), "end_turn"));
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+    running.abort();
+    let (asked, dropped) = (
+        asked.load(Ordering::Relaxed),
+        counters.dropped.load(Ordering::Relaxed),
+    );
+    assert!((2..=3).contains(&asked), "asked {asked} times in 30 s");
+    assert!((15..30).contains(&dropped), "{dropped} records without spans");
 }
