@@ -1,5 +1,8 @@
 //! `grov mcp` and `/_grov/mcp`: what clients of both protocol eras get, with good and bad input.
 
+mod bad_input;
+mod external;
+
 use crate::hooks::{QUESTION, init, prepare};
 use crate::upstream::NOWHERE;
 use crate::work::Work;

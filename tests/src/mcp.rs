@@ -60,10 +60,23 @@ impl McpClient {
     /// # Errors
     /// The server closed its input.
     pub fn send(&mut self, line: &str) -> Result<()> {
+        self.send_bytes(line.as_bytes())?;
+        self.send_bytes(b"\n")
+    }
+
+    /// Sends bytes, which need not be a line.
+    ///
+    /// # Errors
+    /// The server closed its input.
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let input = self.input.as_mut().context("the input is closed")?;
-        input.write_all(line.as_bytes())?;
-        input.write_all(b"\n")?;
+        input.write_all(bytes)?;
         Ok(input.flush()?)
+    }
+
+    /// The id of the server's process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// The next message of the server.
@@ -112,9 +125,18 @@ impl McpClient {
     ///
     /// # Errors
     /// It does not exit.
-    pub fn end(mut self) -> Result<Option<i32>> {
+    pub fn end(self) -> Result<Option<i32>> {
+        Ok(self.end_with_log()?.0)
+    }
+
+    /// Like [`end`](Self::end), also with what the server wrote to standard error.
+    ///
+    /// # Errors
+    /// It does not exit.
+    pub fn end_with_log(mut self) -> Result<(Option<i32>, String)> {
         self.input = None;
-        Ok(process::wait(&mut self.child, PATIENCE)?.code())
+        let code = process::wait(&mut self.child, PATIENCE)?.code();
+        Ok((code, self.log.finish()))
     }
 }
 

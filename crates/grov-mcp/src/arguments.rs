@@ -22,7 +22,7 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -
 }
 
 /// The bytes of all texts in a value, approximately those of its JSON.
-fn size(value: &Value) -> usize {
+pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
         Value::Array(values) => values.iter().map(|value| size(value) + 1).sum(),

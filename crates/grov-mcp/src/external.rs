@@ -1,8 +1,9 @@
 //! External tools: those of the one registry, if the client's user asked for them.
 
+use crate::arguments;
 use async_trait::async_trait;
 use grov_redact::Redactor;
-use grov_tools::{Risk, Tool as Declared};
+use grov_tools::{Action, Argument, Risk, Tool as Declared};
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, Tool, ToolAnnotations,
 };
@@ -11,6 +12,12 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
+
+/// Maximum bytes of all arguments of a call. What is longer belongs into a file.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// The argument of built-in tools with which a person sends files that usually hold keys.
+const FORCE: &str = "force";
 
 /// Says what happens during a call.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
@@ -35,11 +42,22 @@ pub trait ExternalTools: Send + Sync {
 /// The declaration for the client.
 pub(crate) fn declaration(tool: &Declared) -> Tool {
     let description = format!("{}. {}", tool.description, tool.when_to_use);
-    let schema: JsonObject = tool.input().as_object().cloned().unwrap_or_default();
+    let mut schema: JsonObject = tool.input().as_object().cloned().unwrap_or_default();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|field, _| is_offered(tool, field));
+    }
     let annotations = ToolAnnotations::new()
         .read_only(tool.risk != Risk::RunsProgram)
         .open_world(true);
     Tool::new(tool.slug(), description, Arc::new(schema)).with_annotations(annotations)
+}
+
+/// Whether the model may set an argument. Those that a person decides about are not offered: `yes` exceeds the budget, `force` sends
+/// files with keys.
+fn is_offered(tool: &Declared, field: &str) -> bool {
+    let is_built_in = matches!(tool.action, Action::BuiltIn(_));
+    let is_own = |argument: &Argument| argument.field() == field;
+    tool.arguments.iter().any(is_own) && !(is_built_in && field == FORCE)
 }
 
 /// Runs a tool for the client, which is told how it goes and can cancel it.
@@ -50,14 +68,7 @@ pub(crate) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
     let arguments = arguments.unwrap_or_default();
-    // Arguments of the command line, such as `yes` to exceed the budget, are the user's and not the model's.
-    let known = |field: &String| tool.arguments.iter().any(|argument| argument.field() == *field);
-    if let Some(field) = arguments.keys().find(|field| !known(field)) {
-        let text = format!(
-            "`{}` has no argument {:?}",
-            tool.slug(),
-            &field[..field.floor_char_boundary(64)]
-        );
+    if let Some(text) = refusal(tool, &arguments) {
         return Ok(CallToolResult::error(vec![ContentBlock::text(text)]));
     }
     let (cancel, cancelled) = oneshot::channel();
@@ -89,6 +100,20 @@ pub(crate) async fn call(
             }
         }
     }
+}
+
+/// Why arguments are not accepted, for the model.
+fn refusal(tool: &Declared, arguments: &JsonObject) -> Option<String> {
+    if let Some(field) = arguments.keys().find(|field| !is_offered(tool, field)) {
+        let field = &field[..field.floor_char_boundary(64)];
+        return Some(format!("`{}` has no argument {field:?}", tool.slug()));
+    }
+    let bytes: usize = arguments
+        .iter()
+        .map(|(field, value)| field.len() + arguments::size(value))
+        .sum();
+    (bytes > MAX_BYTES)
+        .then(|| format!("the arguments have {bytes} bytes, and {MAX_BYTES} are allowed: shorten them"))
 }
 
 /// Tells the client what happens, if it asked for that.

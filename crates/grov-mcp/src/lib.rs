@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bounded;
 mod external;
 mod http_answer;
 mod information;

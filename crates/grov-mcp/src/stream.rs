@@ -1,7 +1,9 @@
 //! The server over a pair of streams, such as standard input and output.
 
 use crate::GrovServer;
+use crate::bounded::Bounded;
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -38,9 +40,13 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE);
-    let running = match server.serve(transport).await {
+    let running = match server.serve(Bounded::new(transport)).await {
         Ok(running) => running,
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        // Without the message, which may have megabytes.
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            return Err(ServeError::Opening("its first message is no request".to_owned()));
+        }
         Err(error) => return Err(ServeError::Opening(error.to_string())),
     };
     running
