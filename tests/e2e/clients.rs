@@ -1,7 +1,11 @@
 //! Clients of other model APIs than the Messages API.
 
+mod canned;
+mod changed;
 mod conversation;
+mod encoded;
 mod real;
+mod tokens;
 
 use crate::upstream::Upstream;
 use anyhow::Result;
@@ -9,6 +13,7 @@ use conversation::Conversation;
 use grov_tests::{Daemon, Grov, Request, WireTap, eventually, exchange};
 use serde_json::{Value, json};
 use std::path::Path;
+use tokens::Tokens;
 
 /// Two calls of tools and a closing text, with the tools of each client.
 fn script(shell: &str, command: &str, write: &Value) -> Value {
@@ -20,7 +25,7 @@ fn script(shell: &str, command: &str, write: &Value) -> Value {
     ]}}})
 }
 
-/// Runs a conversation through the proxy. Returns the stored steps and the session as `grov proxy-status` shows it.
+/// Runs a conversation through the proxy, and checks that every byte was relayed and the tokens are what the upstream said. Returns the stored steps and the session as `grov proxy-status` shows it.
 fn record(conversation: &mut dyn Conversation, script: &Value) -> Result<(Vec<Value>, Value)> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
@@ -42,6 +47,7 @@ fn record(conversation: &mut dyn Conversation, script: &Value) -> Result<(Vec<Va
         assert!(message.body == request.payload(), "the request was changed");
         assert!(message.answer == *answer, "the response was changed");
     }
+    tokens::assert_stored(&home, Tokens::told(answers.iter().map(Vec::as_slice)))?;
     let grov = Grov::on(&home);
     let session = eventually("the session to be stored", || {
         let sessions = grov.sessions().ok()?;

@@ -318,6 +318,7 @@ impl Service {
             }
         }
         MessagesRequest::new(kept, body, received_at)
+            .coded(headers::content_coding(&parts.headers))
             .by(User::of(&parts.extensions))
             .with_profile(profile.cloned())
     }

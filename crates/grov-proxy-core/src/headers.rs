@@ -108,6 +108,18 @@ pub(crate) fn is_content_plain(headers: &HeaderMap) -> bool {
         .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
 }
 
+/// Returns the content codings of a body, joined. `None` if it has none.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Option<String> {
+    if is_content_plain(headers) {
+        return None;
+    }
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let texts: Vec<_> = values
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
+    Some(texts.join(", "))
+}
+
 /// Headers that `connection` declares to belong to this connection.
 fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     headers

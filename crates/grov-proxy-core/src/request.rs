@@ -2,10 +2,13 @@
 
 use crate::profile::ConnectionProfile;
 use bytes::Bytes;
-use grov_wire::{Api, RequestCache, RequestIndex, Skeleton};
+use grov_wire::{Api, RequestCache, RequestIndex, Skeleton, decode_body};
 use http::{Extensions, HeaderMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
+
+/// Maximum bytes of a decoded body; what is larger is not read. As much as a body without a coding may have.
+const MAX_DECODED: usize = 32 * 1024 * 1024;
 
 /// A request to the Messages API, or to another API that is read in its terms.
 ///
@@ -17,6 +20,8 @@ pub struct MessagesRequest {
     path_model: Option<String>,
     headers: HeaderMap,
     body: Bytes,
+    /// The content coding of the body, if it has one.
+    coding: Option<String>,
     received_at: OffsetDateTime,
     user: Option<Arc<str>>,
     cache: Option<Arc<RequestCache>>,
@@ -34,6 +39,7 @@ impl MessagesRequest {
             path_model: None,
             headers,
             body,
+            coding: None,
             received_at,
             user: None,
             cache: None,
@@ -57,6 +63,12 @@ impl MessagesRequest {
     /// Returns the API to which it was sent.
     pub fn api(&self) -> Api {
         self.api
+    }
+
+    /// Sets the value of its header `content-encoding`.
+    #[must_use]
+    pub fn coded(self, coding: Option<String>) -> Self {
+        Self { coding, ..self }
     }
 
     /// Sets the user who sent it.
@@ -118,7 +130,8 @@ impl MessagesRequest {
             .get_or_init(|| {
                 let index = match &self.cache {
                     _ if self.api != Api::Messages => {
-                        RequestIndex::parse_foreign(self.api, self.path_model.as_deref(), &self.body)
+                        let body = self.decoded()?;
+                        RequestIndex::parse_foreign(self.api, self.path_model.as_deref(), &body)
                     }
                     Some(cache) => RequestIndex::parse_with_cache(&self.body, cache),
                     None => RequestIndex::parse(&self.body),
@@ -128,6 +141,16 @@ impl MessagesRequest {
                     .ok()
             })
             .as_ref()
+    }
+
+    /// The body of another API without its content coding. It is read after the response, on the observers' thread.
+    fn decoded(&self) -> Option<Bytes> {
+        let Some(coding) = &self.coding else {
+            return Some(self.body.clone());
+        };
+        decode_body(coding, &self.body, MAX_DECODED)
+            .inspect_err(|error| tracing::debug!(%error, "a request body cannot be decoded; it is forwarded unchanged"))
+            .ok()
     }
 
     /// Returns the keys of the message history, or `None` if the body is not a valid Messages request.

@@ -30,6 +30,7 @@
 //! | `step=N` | only for the N-th step (from 1) of a prompt |
 
 use grov_domain::Purpose;
+use std::io::Read;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -196,6 +197,26 @@ impl Encoding {
         [Self::Gzip, Self::Deflate, Self::Brotli, Self::Zstd]
             .into_iter()
             .find(|it| it.as_str() == name)
+    }
+
+    /// Encodes a body.
+    pub fn encode(self, body: &[u8]) -> Vec<u8> {
+        crate::transmit::encode(vec![body.to_vec()], self).concat()
+    }
+
+    /// Decodes a body, as far as the data is available.
+    pub fn decode(self, body: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        // A truncated body ends with an error; the data before it counts.
+        let _ = match self {
+            Self::Gzip => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),
+            Self::Deflate => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain),
+            Self::Brotli => brotli::Decompressor::new(body, 4096).read_to_end(&mut plain),
+            Self::Zstd => {
+                zstd::stream::read::Decoder::new(body).and_then(|mut decoder| decoder.read_to_end(&mut plain))
+            }
+        };
+        plain
     }
 }
 

@@ -40,7 +40,7 @@ mod transmit;
 mod validate;
 pub mod wire;
 
-pub use behaviour::{Behaviour, Rule, When};
+pub use behaviour::{Behaviour, Encoding, Rule, When};
 pub use clock::ManualClock;
 pub use judge::{JudgeCall, JudgeScript};
 pub use player::{Input, Player, PlayerConfig, Transcript};

@@ -1,6 +1,6 @@
 //! One connection of the simulated API: reads requests, gets their answers, passes the answers to the transmitter.
 
-use crate::behaviour::{Ending, Fault};
+use crate::behaviour::{Encoding, Ending, Fault};
 use crate::chat;
 use crate::foreign::ForeignApi;
 use crate::message;
@@ -77,11 +77,19 @@ async fn exchange(
     let Some(head) = wire.read_head().await? else {
         return Ok(After::Close);
     };
-    let incoming = read(wire, head).await?;
+    let mut incoming = read(wire, head).await?;
     let keep_alive =
         incoming.head.line.ends_with("HTTP/1.1") && !incoming.head.has_token("connection", "close");
     let now = shared.now();
     let record = shared.arrive(&incoming, connection, now);
+    let body = incoming.body.clone();
+    let encoding = incoming.head.header("content-encoding");
+    // The Messages API takes no encoded requests.
+    if let Some(encoding) = encoding.and_then(Encoding::from_name)
+        && !incoming.is_messages()
+    {
+        incoming.body = encoding.decode(&body).into();
+    }
     let decided = routes::decide(shared, &incoming, &record, now);
     let (delivery, after) = match decided.response.behaviour.fault {
         Some(Fault::NoAnswer(ending)) => {
@@ -104,7 +112,7 @@ async fn exchange(
             transmit::transmit(wire, decided.response, keep_alive, begun).await
         }
     };
-    shared.answered(&record, delivery, incoming.body).await;
+    shared.answered(&record, delivery, body).await;
     Ok(after)
 }
 

@@ -288,7 +288,7 @@ fn frames(pieces: Vec<Vec<u8>>, size: Size) -> Vec<(usize, Vec<u8>)> {
 }
 
 /// Encodes the pieces as one stream that is flushed after each.
-fn encode(pieces: Vec<Vec<u8>>, encoding: Encoding) -> Vec<Vec<u8>> {
+pub(crate) fn encode(pieces: Vec<Vec<u8>>, encoding: Encoding) -> Vec<Vec<u8>> {
     let quality = flate2::Compression::fast();
     let encoded = match encoding {
         Encoding::Gzip => {

@@ -1,14 +1,15 @@
-//! Incremental decoders of content codings, with one small buffer per coding.
+//! Content codings of responses and requests: incremental decoders, with one small buffer per coding.
 
 mod deflate;
 mod gzip;
 mod modern;
 
+use bytes::Bytes;
 use deflate::Deflate;
 use gzip::Gzip;
 use modern::{Brotli, Zstandard};
 
-/// Maximum decoded size of a response, in bytes. Parsing stops there, which limits the memory for a decompression bomb.
+/// Maximum decoded size of a body, in bytes. Parsing stops there, which limits the memory for a decompression bomb.
 pub const MAX_DECODED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum number of codings in one header. Servers use one, rarely two.
@@ -17,16 +18,20 @@ const MAX_STACKED: usize = 4;
 /// Size of the output buffer of each coding, in bytes.
 const OUTPUT_BYTES: usize = 8 * 1024;
 
-/// Why a response could not be decoded to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a body could not be decoded to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeFault {
     /// The content coding is not `identity`, `gzip`, `deflate`, `br` or `zstd`.
+    #[error("its content coding is not known")]
     Unsupported,
     /// The bytes are not valid in the content coding.
+    #[error("it is not valid in its content coding")]
     Corrupt,
     /// The body ended inside the encoded data.
+    #[error("it ends inside its content coding")]
     Truncated,
     /// The body decodes to more than [`MAX_DECODED_BYTES`].
+    #[error("it is too large when decoded")]
     TooLarge,
 }
 
@@ -56,14 +61,14 @@ struct Stage {
 }
 
 /// Decodes the codings of a `content-encoding` header.
-pub(super) struct ContentDecoder {
+pub(crate) struct ContentDecoder {
     /// In the order of decoding: the coding that was applied last is first.
     stages: Vec<Stage>,
 }
 
 impl ContentDecoder {
     /// Creates the decoder for a `content-encoding` value. Returns `None` if the body is not encoded.
-    pub(super) fn for_header(value: &str) -> Result<Option<Self>, DecodeFault> {
+    pub(crate) fn for_header(value: &str) -> Result<Option<Self>, DecodeFault> {
         let mut stages = Vec::new();
         for name in value.split(',').map(str::trim).rev() {
             let coding: Box<dyn Coding> = match name.to_ascii_lowercase().as_str() {
@@ -87,7 +92,7 @@ impl ContentDecoder {
     }
 
     /// Decodes `chunk` and passes the result to `sink` in pieces. Do not call it again after an error.
-    pub(super) fn feed(
+    pub(crate) fn feed(
         &mut self,
         chunk: &[u8],
         sink: &mut dyn FnMut(&[u8]) -> Result<(), DecodeFault>,
@@ -96,8 +101,39 @@ impl ContentDecoder {
     }
 
     /// Returns whether the body may end here.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.stages.iter().all(|stage| stage.coding.is_at_end())
+    }
+}
+
+/// Decodes a whole body with the codings of its `content-encoding` header, to at most `limit` bytes.
+///
+/// # Errors
+/// Returns why it cannot be decoded. Nothing beyond `limit` is kept, so that a decompression bomb takes no more memory.
+///
+/// ```
+/// use grov_wire::decode_body;
+///
+/// let body = "{}".into();
+/// assert_eq!(decode_body("identity", &body, 100)?, body);
+/// assert!(decode_body("zstd", &body, 100).is_err());
+/// # Ok::<(), grov_wire::response::DecodeFault>(())
+/// ```
+pub fn decode_body(content_encoding: &str, body: &Bytes, limit: usize) -> Result<Bytes, DecodeFault> {
+    let Some(mut decoder) = ContentDecoder::for_header(content_encoding)? else {
+        return Ok(body.clone());
+    };
+    let mut decoded = Vec::new();
+    decoder.feed(body, &mut |piece| {
+        if decoded.len() + piece.len() > limit {
+            return Err(DecodeFault::TooLarge);
+        }
+        decoded.extend_from_slice(piece);
+        Ok(())
+    })?;
+    match decoder.is_at_end() {
+        true => Ok(decoded.into()),
+        false => Err(DecodeFault::Truncated),
     }
 }
 

@@ -7,6 +7,7 @@
 //! | insert content blocks into a request, or leave out its beginning | [`Splice::apply`] |
 //! | parse a response while its bytes pass by | [`response::ResponseTap`] |
 //! | read requests of another model API | [`RequestIndex::parse_foreign`] |
+//! | undo the content coding of a request | [`decode_body`] |
 //! | validate a JSON document | [`json::validate`] |
 //!
 //! The crate does no I/O: bytes go in, values come out.
@@ -50,12 +51,14 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod coding;
 mod foreign;
 pub mod json;
 pub mod request;
 pub mod response;
 
 pub use api::Api;
+pub use coding::decode_body;
 pub use request::{
     Block, BlockKind, Blocks, Chunks, Content, CutPoint, Edit, IndexError, InsertionPoint, Key128, Link,
     Message, RequestCache, RequestIndex, ResultPlace, Role, Skeleton, Speaker, Splice, SpliceError,

@@ -1,6 +1,7 @@
 //! The real clients, headless, through the proxy: `cargo xtask real clients`.
 
 use super::script;
+use super::tokens::{Tokens, assert_stored};
 use crate::upstream::Upstream;
 use anyhow::{Context, Result, ensure};
 use grov_tests::{Daemon, Grov, Message, WireTap, eventually};
@@ -210,6 +211,8 @@ fn check(client: &Client) -> Result<()> {
         assert_eq!(kept(near), kept(far));
     }
 
+    let answers = relayed.iter().map(|message| message.answer.as_slice());
+    assert_stored(&folder.join("grov"), Tokens::told(answers))?;
     let session = eventually("the session to be stored", || {
         let sessions = grov.sessions().ok()?;
         sessions.into_iter().find(|session| session["steps"] == 2)

@@ -1,7 +1,8 @@
 //! Sends requests, with the client's retries and fallbacks.
 
-use super::decode::{Message, unpack};
+use super::decode::Message;
 use super::{PlayerConfig, headers};
+use crate::behaviour::Encoding;
 use crate::json::Json;
 use crate::wire::{Frame, Head, Wire, WireError};
 use bytes::{Bytes, BytesMut};
@@ -259,7 +260,8 @@ fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next
     exchange.status = Some(status);
     exchange.request_id = head.header("request-id").map(str::to_owned);
     exchange.first_byte = Some(first_byte);
-    let body = unpack(&body, head.header("content-encoding"));
+    let encoding = head.header("content-encoding").and_then(Encoding::from_name);
+    let body = encoding.map_or_else(|| body.to_vec(), |encoding| encoding.decode(&body));
     if status != 200 {
         let message = Json::parse(&body).ok();
         let message = message

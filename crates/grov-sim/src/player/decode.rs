@@ -1,10 +1,8 @@
 //! Decodes an answer from a stream or a JSON message.
 
-use crate::behaviour::Encoding;
 use crate::json::Json;
 use crate::request::is_type;
 use grov_domain::TokenUsage;
-use std::io::Read;
 
 /// An answer, possibly incomplete.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -161,20 +159,4 @@ impl Open {
         }
         self.block
     }
-}
-
-/// Decodes a content encoding, as far as the data is available.
-pub(super) fn unpack(body: &[u8], encoding: Option<&str>) -> Vec<u8> {
-    let mut plain = Vec::new();
-    // A truncated body ends with an error; the data before it counts.
-    let _ = match encoding.and_then(Encoding::from_name) {
-        None => return body.to_vec(),
-        Some(Encoding::Gzip) => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),
-        Some(Encoding::Deflate) => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain),
-        Some(Encoding::Brotli) => brotli::Decompressor::new(body, 4096).read_to_end(&mut plain),
-        Some(Encoding::Zstd) => {
-            zstd::stream::read::Decoder::new(body).and_then(|mut decoder| decoder.read_to_end(&mut plain))
-        }
-    };
-    plain
 }

@@ -1,5 +1,6 @@
-use super::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES};
+use super::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES, decode_body};
 use crate::response::testing::{cut, damage, damages, places};
+use bytes::Bytes;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use flate2::{Compression, Crc, GzBuilder};
 use proptest::prelude::*;
@@ -328,4 +329,22 @@ proptest! {
     ) {
         let _ = decode(header(coding), noise.chunks(7));
     }
+}
+
+#[test]
+fn whole_bodies_are_decoded_up_to_a_limit() {
+    let text = "a body, ".repeat(1000);
+    for coding in CODINGS {
+        let mut encoder = encoder(coding);
+        encoder.write_all(text.as_bytes()).unwrap();
+        let encoded = Bytes::from(encoder.end());
+        let decode = |limit| decode_body(header(coding), &encoded, limit);
+        assert_eq!(decode(text.len()).unwrap(), text, "{coding}");
+        assert_eq!(decode(text.len() - 1), Err(DecodeFault::TooLarge), "{coding}");
+        let cut = encoded.slice(..encoded.len() - 3);
+        assert!(decode_body(header(coding), &cut, text.len()).is_err(), "{coding}");
+    }
+    let plain = Bytes::from(text);
+    assert_eq!(decode_body("identity, ", &plain, 1).unwrap(), plain);
+    assert_eq!(decode_body("lzma", &plain, 1), Err(DecodeFault::Unsupported));
 }

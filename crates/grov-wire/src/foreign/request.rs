@@ -97,11 +97,13 @@ impl Document {
     }
 }
 
+/// A message of a role that no known version has must not count as a prompt of the user.
 fn role(name: &str) -> &'static str {
     match name {
         "assistant" | "model" => "assistant",
-        "system" | "developer" => "system",
-        _ => "user",
+        // Results of tools come as messages of the last two.
+        "user" | "" | "tool" | "function" => "user",
+        _ => "system",
     }
 }
 

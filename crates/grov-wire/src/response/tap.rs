@@ -2,10 +2,10 @@
 
 use super::assemble::Assembler;
 use super::body;
-use super::coding::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES};
 use super::sse::SseDecoder;
 use super::turn::{ApiError, Block, Turn, TurnEnd};
 use crate::api::Api;
+use crate::coding::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES};
 use crate::foreign;
 
 /// Maximum size of a JSON body that is collected, in bytes. Half of [`MAX_DECODED_BYTES`], because the body and the blocks parsed

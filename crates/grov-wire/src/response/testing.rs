@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 /// Up to 12 places at which to cut a text.
-pub(super) fn places() -> impl Strategy<Value = Vec<Index>> {
+pub(crate) fn places() -> impl Strategy<Value = Vec<Index>> {
     prop::collection::vec(any::<Index>(), 0..12)
 }
 
 /// Cuts `text` at the given places (taken modulo its length).
-pub(super) fn cut<'a>(text: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
+pub(crate) fn cut<'a>(text: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = places.iter().map(|place| place.index(text.len() + 1)).collect();
     places.sort_unstable();
     let mut chunks = Vec::new();
@@ -23,14 +23,14 @@ pub(super) fn cut<'a>(text: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
 
 /// One byte changed, inserted or removed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Damage {
+pub(crate) enum Damage {
     Change(Index, u8),
     Insert(Index, u8),
     Remove(Index),
 }
 
 /// One to four changes.
-pub(super) fn damages() -> impl Strategy<Value = Vec<Damage>> {
+pub(crate) fn damages() -> impl Strategy<Value = Vec<Damage>> {
     let damage = prop_oneof![
         (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Damage::Change(place, byte)),
         (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Damage::Insert(place, byte)),
@@ -40,7 +40,7 @@ pub(super) fn damages() -> impl Strategy<Value = Vec<Damage>> {
 }
 
 /// Applies damages in order.
-pub(super) fn damage(bytes: &mut Vec<u8>, damages: &[Damage]) {
+pub(crate) fn damage(bytes: &mut Vec<u8>, damages: &[Damage]) {
     for damage in damages {
         match *damage {
             Damage::Insert(place, byte) => bytes.insert(place.index(bytes.len() + 1), byte),

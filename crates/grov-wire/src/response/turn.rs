@@ -1,6 +1,6 @@
 //! The result of parsing a response.
 
-use super::coding::DecodeFault;
+use crate::coding::DecodeFault;
 
 /// A parsed response of the model, from [`ResponseTap::finish`](super::ResponseTap::finish).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
