@@ -100,6 +100,8 @@ pub struct TraceExporter {
     waiting: Vec<Span>,
     /// Turns whose injections are not among the spans yet.
     ended: Vec<EndedTurn>,
+    /// Spans that are being sent.
+    sending: u64,
     /// Whether the last request failed, so that a dead collector is logged once.
     is_failing: bool,
 }
@@ -203,22 +205,42 @@ impl TraceExporter {
             version,
             waiting: Vec::new(),
             ended: Vec::new(),
+            sending: 0,
             is_failing: false,
         };
         (queue, exporter)
     }
 
-    /// Runs until `stopping` resolves, then sends what is there.
+    /// Runs until `stopping` resolves, then sends what is there, for at most two seconds.
     pub async fn run(mut self, stopping: impl Future<Output = ()>) {
-        tokio::pin!(stopping);
+        // A collector that does not answer is not waited for.
+        tokio::select! {
+            biased;
+            () = stopping => {}
+            () = self.send_all() => {}
+        }
+        self.lose_unsent();
+        let last = async {
+            while let Ok(record) = self.records.try_recv() {
+                self.add(&record);
+            }
+            let made = self.traces.end_all();
+            self.take(made);
+            self.flush().await;
+        };
+        // A collector that hangs does not keep the daemon.
+        let _ = tokio::time::timeout(LAST_SPANS, last).await;
+        self.lose_unsent();
+    }
+
+    /// Sends spans until the queue is closed.
+    async fn send_all(&mut self) {
         let mut flush_at = Instant::now() + BATCH_INTERVAL;
         loop {
             tokio::select! {
-                biased;
-                () = &mut stopping => break,
                 record = self.records.recv() => match record {
                     Some(record) => self.add(&record),
-                    None => break,
+                    None => return,
                 },
                 () = tokio::time::sleep_until(flush_at), if !self.waiting.is_empty() => {
                     self.flush().await;
@@ -231,16 +253,18 @@ impl TraceExporter {
                 flush_at = Instant::now() + BATCH_INTERVAL;
             }
         }
-        let last = async {
-            while let Ok(record) = self.records.try_recv() {
-                self.add(&record);
-            }
-            let made = self.traces.end_all();
-            self.take(made);
-            self.flush().await;
-        };
-        // A collector that hangs does not keep the daemon.
-        let _ = tokio::time::timeout(LAST_SPANS, last).await;
+    }
+
+    /// Counts the spans that were being sent when sending was given up.
+    fn lose_unsent(&mut self) {
+        let lost = std::mem::take(&mut self.sending);
+        if lost > 0 {
+            self.counters.failed.fetch_add(lost, Ordering::Relaxed);
+            tracing::warn!(
+                spans = lost,
+                "the collector of traces did not answer before the end; spans are lost"
+            );
+        }
     }
 
     fn add(&mut self, record: &ExchangeRecord) {
@@ -277,7 +301,10 @@ impl TraceExporter {
             return;
         }
         let count = spans.len() as u64;
-        match self.receiver.send(otlp::request(spans, self.version)).await {
+        self.sending = count;
+        let sent = self.receiver.send(otlp::request(spans, self.version)).await;
+        self.sending = 0;
+        match sent {
             Ok(()) => {
                 self.counters.sent.fetch_add(count, Ordering::Relaxed);
                 if self.is_failing {

@@ -154,7 +154,7 @@ pub(crate) fn request(spans: Vec<Span>, version: &str) -> Vec<u8> {
                 }),
                 spans,
             }],
-            schema_url: "https://opentelemetry.io/schemas/1.37.0".to_owned(),
+            schema_url: "https://opentelemetry.io/schemas/1.44.0".to_owned(),
         }],
     };
     request.encode_to_vec()

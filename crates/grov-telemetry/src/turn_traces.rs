@@ -42,6 +42,8 @@ struct OpenTurn {
     root: Vec<u8>,
     started_at: OffsetDateTime,
     last_at: OffsetDateTime,
+    /// Of the first model that answered.
+    provider: &'static str,
     prompt: Option<String>,
     project: Option<String>,
     calls: u64,
@@ -175,6 +177,7 @@ impl OpenTurn {
             root: span_id(&[key, b"turn"].concat()),
             started_at: record.started_at,
             last_at: record.ended_at,
+            provider: provider(record.model.as_deref().unwrap_or_default()),
             prompt: prompt
                 .filter(|_| content == TraceContent::On)
                 .map(|prompt| bounded(&prompt.text)),
@@ -268,7 +271,7 @@ impl OpenTurn {
         let model = record.model.as_deref().unwrap_or("unknown");
         let mut attributes = vec![
             text("gen_ai.operation.name", "chat"),
-            text("gen_ai.provider.name", "anthropic"),
+            text("gen_ai.provider.name", provider(model)),
             text("gen_ai.request.model", model),
             text("gen_ai.response.model", model),
             text("gen_ai.conversation.id", record.client_session_id.as_str()),
@@ -308,7 +311,7 @@ impl OpenTurn {
     fn into_root(self, session: &ClientSessionId) -> Span {
         let mut attributes: Vec<KeyValue> = vec![
             text("gen_ai.operation.name", "invoke_agent"),
-            text("gen_ai.provider.name", "anthropic"),
+            text("gen_ai.provider.name", self.provider),
             text("gen_ai.conversation.id", session.as_str()),
             integer("gen_ai.usage.input_tokens", self.input),
             integer("gen_ai.usage.output_tokens", self.output),
@@ -329,6 +332,25 @@ impl OpenTurn {
             status: self.failed.then(|| error("the model's answer failed")),
         }
     }
+}
+
+/// The provider of a model in the conventions, as far as its name tells. A record does not name the upstream.
+fn provider(model: &str) -> &'static str {
+    const FAMILIES: [(&str, &str); 9] = [
+        ("claude", "anthropic"),
+        ("gpt", "openai"),
+        ("o1", "openai"),
+        ("o3", "openai"),
+        ("o4", "openai"),
+        ("codex", "openai"),
+        ("gemini", "gcp.gemini"),
+        ("deepseek", "deepseek"),
+        ("grok", "x_ai"),
+    ];
+    // Gateways put the provider before the name: `anthropic/claude-…`.
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let family = FAMILIES.iter().find(|(family, _)| name.starts_with(family));
+    family.map_or("unknown", |(_, provider)| provider)
 }
 
 fn error(message: &str) -> Status {

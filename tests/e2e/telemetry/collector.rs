@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// A span as it arrived.
 #[derive(Clone, Debug)]
@@ -28,12 +29,22 @@ pub struct Collector {
 impl Collector {
     /// Accepts spans.
     pub fn accepting() -> Result<Self> {
-        Self::listening(true)
+        Self::listening(Some((200, Duration::ZERO)))
     }
 
     /// Takes requests and never answers.
     pub fn hanging() -> Result<Self> {
-        Self::listening(false)
+        Self::listening(None)
+    }
+
+    /// Answers with an error.
+    pub fn failing() -> Result<Self> {
+        Self::listening(Some((500, Duration::ZERO)))
+    }
+
+    /// Answers after this time.
+    pub fn slow(delay: Duration) -> Result<Self> {
+        Self::listening(Some((200, delay)))
     }
 
     /// Nobody listens.
@@ -46,7 +57,8 @@ impl Collector {
         })
     }
 
-    fn listening(answers: bool) -> Result<Self> {
+    /// Answers with this status after this time, or never.
+    fn listening(answer: Option<(u16, Duration)>) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let collector = Self {
             port: listener.local_addr()?.port(),
@@ -56,12 +68,12 @@ impl Collector {
         let (bodies, held) = (Arc::clone(&collector.bodies), Arc::clone(&collector._held));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                if !answers {
+                let Some(answer) = answer else {
                     held.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
                     continue;
-                }
+                };
                 let bodies = Arc::clone(&bodies);
-                thread::spawn(move || serve(stream, &bodies));
+                thread::spawn(move || serve(stream, &bodies, answer));
             }
         });
         Ok(collector)
@@ -97,7 +109,7 @@ impl Collector {
 }
 
 /// Answers requests until the connection ends.
-fn serve(stream: TcpStream, bodies: &Mutex<Vec<Vec<u8>>>) -> Option<()> {
+fn serve(stream: TcpStream, bodies: &Mutex<Vec<Vec<u8>>>, (status, delay): (u16, Duration)) -> Option<()> {
     let mut writer = stream.try_clone().ok()?;
     let mut reader = BufReader::new(stream);
     loop {
@@ -119,11 +131,12 @@ fn serve(stream: TcpStream, bodies: &Mutex<Vec<Vec<u8>>>) -> Option<()> {
         reader.read_exact(&mut body).ok()?;
         let is_trace = head.first()?.starts_with("post /v1/traces ")
             && head.contains(&"content-type: application/x-protobuf".to_owned());
-        let status = if is_trace { "200 OK" } else { "400 Bad Request" };
+        let status = if is_trace { status } else { 400 };
         if is_trace {
             bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
         }
-        write!(writer, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").ok()?;
+        thread::sleep(delay);
+        write!(writer, "HTTP/1.1 {status} Simulated\r\ncontent-length: 0\r\n\r\n").ok()?;
     }
 }
 
