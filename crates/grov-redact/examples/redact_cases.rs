@@ -1,4 +1,4 @@
-//! Evaluates the redactor with `tests/cases/secrets` and `tests/cases/memory/secrets`: counts secrets that survive and innocent texts that change.
+//! Evaluates the redactor with `tests/cases/secrets` and those of `tests/cases/memory`: counts secrets that survive and innocent texts that change.
 //!
 //! `cargo run -p grov-redact --example redact_cases [tuning|reporting]` prints each miss of `tuning`.
 #![forbid(unsafe_code)]
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     for half in ["tuning", "reporting"] {
         if wanted.is_empty() || wanted.iter().any(|name| name == half) {
-            for set in ["secrets", "memory/secrets"] {
+            for set in ["secrets", "memory/secrets", "memory/secrets-2026-11"] {
                 let file = cases.join(set).join(format!("{half}.jsonl"));
                 report(set, half, &std::fs::read_to_string(file)?)?;
             }
