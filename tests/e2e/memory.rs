@@ -1,5 +1,7 @@
 //! Team memory on the wire with malicious memories and with a broken database.
 
+mod late;
+
 use crate::judge::TestHome;
 use crate::store_faults::Hold;
 use anyhow::{Context, Result, bail, ensure};
