@@ -125,6 +125,27 @@ pub(crate) fn padded_key(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
+/// Finds the key of 32 bytes in base64 before the ending of a file name, such as `bus-….key`.
+pub(crate) fn key_in_file_name(scan: &mut Scan<'_>, at: usize) {
+    const LENGTH: usize = 43;
+    const KEY: Class = Class::of("A-Za-z0-9+/_-");
+    let bytes = scan.bytes;
+    let ending = Class::of("a-z").run(bytes, (at + 2).min(bytes.len()), 5);
+    let has_ending = bytes.get(at) == Some(&b'=')
+        && bytes.get(at + 1) == Some(&b'.')
+        && (2..=5).contains(&ending.saturating_sub(at + 2))
+        && !bytes.get(ending).is_some_and(|byte| Class::WORD.has(*byte));
+    let Some(start) = at.checked_sub(LENGTH).filter(|_| has_ending) else {
+        return;
+    };
+    let digest = ["sha256-", "sha256:", "h1:"]
+        .iter()
+        .any(|mark| bytes[..start].ends_with(mark.as_bytes()));
+    if !digest && KEY.run(bytes, start, LENGTH) == at && looks_random(&scan.text[start..at]) {
+        scan.found("high-entropy", Certainty::Form, start..at + 1);
+    }
+}
+
 /// Finds the seed in `otpauth://totp/me?secret=…`: at least 16 characters of base32.
 fn one_time_seed(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const MAX_DISTANCE: usize = 256;

@@ -4,6 +4,7 @@
 use crate::MASK_START;
 use crate::prose;
 use crate::scan::{Certainty, Scan};
+use crate::value::is_hex;
 use std::ops::Range;
 
 /// Maximum number of bytes after a keyword that are read.
@@ -108,6 +109,9 @@ pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let word = word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
     if prose::is_chosen(word) {
         report(scan, &keyword, rest, at..at + word.len());
+    } else if scan.bytes[keyword.end - 1] == b' ' {
+        // "pw for the printer is …"
+        prose::password(scan, keyword.start..keyword.end - 1);
     }
 }
 
@@ -124,6 +128,12 @@ pub(crate) fn file_of_url(scan: &mut Scan<'_>, keyword: Range<usize>) {
         && !password.starts_with(['$', '{', '<'])
     {
         report(scan, &keyword, rest, user.len() + 1..authority.len());
+    } else if let Some((authority, _)) = name.rsplit_once('@') {
+        // A key alone, as in the address of Sentry.
+        let key = authority.trim_start_matches('_');
+        if key.len() == 32 && is_hex(key) {
+            report(scan, &keyword, rest, authority.len() - key.len()..authority.len());
+        }
     }
 }
 

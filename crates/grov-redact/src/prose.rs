@@ -16,7 +16,8 @@ pub(crate) const PASSWORD_WORDS: &[&str] = &[
     "password", "passphrase", "passcode", "passwd", "passwort", "kennwort", "contrase", "mot de passe", "senha",
     "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
     "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
-    "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi",
+    "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi", "mật khẩu", "adgangskode", "passord", " mdp ", "mdp:",
+    "clave de acceso", "clave del wifi", "clave del servidor",
 ];
 
 /// Words for a generated key, in the languages of prompts.
@@ -26,7 +27,11 @@ pub(crate) const KEY_WORDS: &[&str] = &[
     "secret key", "access token", "auth token", "api token", "secret token", "clé api", "clé d'api", "clave api",
     "clave de api", "chiave api", "chave api", "chave de api", "chave da api", "klucz api", "klucz do api",
     "api-sleutel", "api sleutel", "api-schlüssel", "api schlüssel", "cheia api", "cheie api", "ключ api", "api密钥",
-    "api 密钥", "apiキー", "api キー",
+    "api 密钥", "apiキー", "api キー", "api-ключ", "api ключ", "api 키", "api키", "api anahtarı", "aws secret",
+    "zugriffsschlüssel", "geheimer schlüssel", "clé d'accès", "clé secrète", "clave secreta", "clave de acceso",
+    "chave secreta", "chave de acesso", "chiave segreta", "chiave di accesso", "секретный ключ", "Секретный ключ",
+    "ключ доступа", "tajny klucz", "klucz dostępu", "密钥", "密鑰", "アクセスキー", "シークレットキー", "비밀 키",
+    "the token for ",
 ];
 
 /// Words for codes that replace a second factor.
@@ -44,7 +49,30 @@ const MAX_WORDS: usize = 9;
 const COPULAS: &[&str] = &[
     "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
     "este", "era", "är", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+    "là",
 ];
+
+/// Prepositions before a new value, after a word for a change: "auf … geändert", "changé en".
+const BEFORE_NEW_VALUE: &[&str] = &[
+    "auf", "en", "a", "para", "in", "na", "на", "în", "til", "till", "på", "naar",
+];
+
+/// Beginnings of words for a change.
+#[rustfmt::skip]
+const CHANGES: &[&str] = &[
+    "chang", "geänder", "gesetz", "wurde", "setz", "änder", "cambi", "mud", "alter", "troc", "zmieni", "ustawi", "поменя",
+    "смени", "измени", "установи", "помінял", "schimb", "setat", "ändra", "bytt", "skift", "endr", "gewijzigd", "veranderd",
+];
+
+/// Words directly before the name of a password that the user uses: "log in with the password …".
+#[rustfmt::skip]
+const USES: &[&str] = &[
+    "with", "with the", "using", "using the", "mit", "mit dem", "dem", "das", "avec", "avec le", "con", "con la", "usando",
+    "com", "com a", "met", "met het", "с", "z", "cu", "med", "用", "и", "und", "and", "et", "y", "e", "en", "ile",
+];
+
+/// Endings of a name that connect it with its value.
+const CONNECTING_ENDINGS: &[&str] = &["는", "은", "가", "이", "를", "을", "si", "yi", "em", "ем"];
 
 /// Words that are copulas only after these names: "on" is a preposition in English.
 const COPULAS_AFTER: &[(&str, &[&str])] = &[
@@ -55,7 +83,7 @@ const COPULAS_AFTER: &[(&str, &[&str])] = &[
 
 /// Particles that connect a name and its value where no spaces separate words.
 const PARTICLES: &[char] = &[
-    'は', 'が', '是', '为', '為', '：', ':', '=', '「', '“', '„', '«', '‘', '『',
+    'は', 'が', 'を', '是', '为', '為', '成', '了', '：', ':', '=', '「', '“', '„', '«', '‘', '『',
 ];
 
 /// Words close after the name of a secret that name something else: "password hash: …".
@@ -100,9 +128,76 @@ pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return scan.found("password", Certainty::Place, range);
     }
     let found = candidates(scan, &keyword).into_iter().find(is_password);
-    if let Some(found) = found {
-        scan.found("password", Certainty::Place, found.range);
+    let range = found
+        .map(|found| found.range)
+        .or_else(|| password_before(scan, &keyword));
+    if let Some(range) = range {
+        scan.found("password", Certainty::Place, range);
     }
+}
+
+/// Finds the password before its name: "use hunter-22 as the password".
+fn password_before(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
+    #[rustfmt::skip]
+    const AS: &[&str] = &[
+        " as the ", " as ", " als ", " als das ", " comme ", " como ", " come ", " как ", " jako ", " ca ", " som ",
+    ];
+    let from = scan
+        .text
+        .floor_char_boundary(keyword.start.saturating_sub(MAX_DISTANCE));
+    let before = &scan.text[from..keyword.start];
+    let before = AS.iter().find_map(|mark| before.strip_suffix(mark))?;
+    let start = before.rfind(is_gap).map_or(0, |gap| {
+        gap + before[gap..].chars().next().map_or(1, char::len_utf8)
+    });
+    let word = before[start..].trim_end_matches([',', ';', ')', '"', '\'', '`']);
+    let candidate = Candidate {
+        text: word,
+        range: from + start..from + start + word.len(),
+        lead: Lead::Stated,
+    };
+    (start > 0 && is_password(&candidate)).then_some(candidate.range)
+}
+
+/// Returns whether the words before a name say that what follows it is used: "with the", "user jo,".
+fn is_used(scan: &Scan<'_>, keyword: &Range<usize>) -> bool {
+    const USER: &[&str] = &[
+        "user",
+        "login",
+        "admin",
+        "root",
+        "benutzer",
+        "usuario",
+        "usuário",
+        "utilisateur",
+        "utente",
+        "użytkownik",
+        "пользоват",
+        "логин",
+        "kullanıcı",
+        "用户",
+        "ユーザ",
+        "gebruiker",
+    ];
+    let from = scan.text.floor_char_boundary(keyword.start.saturating_sub(48));
+    let before = scan.text[from..keyword.start].to_lowercase();
+    let before = before.trim_end();
+    let ends_with = |word: &&&str| {
+        before
+            .strip_suffix(**word)
+            .is_some_and(|rest| !rest.ends_with(char::is_alphanumeric) || !word.is_ascii())
+    };
+    USES.iter().any(|word| ends_with(&word))
+        || before.ends_with([',', '/']) && USER.iter().any(|word| before.contains(word))
+}
+
+/// Returns whether a sentence is about a change of what it names.
+fn is_changed(scan: &Scan<'_>, keyword: &Range<usize>) -> bool {
+    let from = scan.text.floor_char_boundary(keyword.start.saturating_sub(32));
+    let to = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
+    let around = scan.text[from..to].to_lowercase();
+    let mut words = around.split(|letter: char| !letter.is_alphabetic());
+    words.any(|word| CHANGES.iter().any(|change| word.starts_with(change)))
 }
 
 /// Finds the key that a sentence names.
@@ -150,9 +245,19 @@ fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>>
     let from = scan.text.floor_char_boundary(keyword.start.saturating_sub(24));
     let to = scan.text.floor_char_boundary(keyword.end + 64);
     let around = scan.text.get(from..to)?.to_ascii_lowercase();
-    if !["app", "google", "gmail", "aplica", "anwendung", "アプリ", "应用"]
-        .iter()
-        .any(|word| around.contains(word))
+    if ![
+        "app",
+        "google",
+        "gmail",
+        "aplica",
+        "aplika",
+        "anwendung",
+        "прилож",
+        "アプリ",
+        "应用",
+    ]
+    .iter()
+    .any(|word| around.contains(word))
     {
         return None;
     }
@@ -165,16 +270,28 @@ fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>>
     let is_edge = |at: Option<usize>| {
         at.is_none_or(|at| window.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric()))
     };
+    let is_first = scan.text[from..keyword.start]
+        .trim_end_matches(['-', ' '])
+        .ends_with("pp")
+        || scan.text[from..keyword.start]
+            .trim_end_matches(['-', ' '])
+            .ends_with("specific");
     let start = (0..window.len().saturating_sub(18)).find(|&at| {
         let groups = (0..4).all(|number| group(at + number * 5));
-        let spaces = (1..4).all(|number| window[at + number * 5 - 1] == b' ');
+        // Apple writes hyphens between the groups.
+        let between = window[at + 4];
+        let spaces =
+            matches!(between, b' ' | b'-') && (1..4).all(|number| window[at + number * 5 - 1] == between);
         let whole = is_edge(at.checked_sub(1)) && is_edge(Some(at + 19));
         // Four ordinary words of four letters have vowels.
         let vowels = window[at..at + 19]
             .iter()
             .filter(|byte| b"aeiou".contains(byte))
             .count();
-        let stated = window[..at].trim_ascii_end().ends_with(b":")
+        let before = std::str::from_utf8(&window[..at]).unwrap_or_default().trim_end();
+        let stated = before.ends_with([':', '：'])
+            || is_copula("", before.rsplit(' ').next().unwrap_or_default())
+            || is_first && at <= 1
             || at > 0 && matches!(window[at - 1], b'"' | b'\'' | b'`');
         groups && spaces && whole && vowels <= if stated { 6 } else { 4 }
     })?;
@@ -208,6 +325,10 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
     }
     let end = text.floor_char_boundary(start.saturating_add(MAX_DISTANCE));
     let mut found: Vec<Candidate<'t>> = Vec::new();
+    let ending = &text[keyword.end..start];
+    let is_connected =
+        CONNECTING_ENDINGS.iter().any(|known| ending.ends_with(known)) || is_used(scan, keyword);
+    let is_changed = is_changed(scan, keyword);
     let mut at = start;
     let mut previous = "";
     while found.len() < MAX_WORDS {
@@ -243,8 +364,19 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
             value = file_stem(assigned).unwrap_or(assigned);
         }
         if !value.is_empty() {
-            let from = gap_end + usize::from(assigned.is_some());
-            let lead = assigned.map_or_else(|| lead(name, gap, previous, found.is_empty()), |_| Lead::Stated);
+            let mut from = gap_end + usize::from(assigned.is_some());
+            let mut lead =
+                assigned.map_or_else(|| lead(name, gap, previous, found.is_empty()), |_| Lead::Stated);
+            let is_new_value = is_changed && BEFORE_NEW_VALUE.contains(&previous.to_lowercase().as_str());
+            let in_brackets = value.strip_prefix('(').filter(|_| word.contains(')'));
+            if let Some(inner) = in_brackets {
+                (value, from) = (inner, from + 1);
+            }
+            if lead < Lead::Stated
+                && (is_new_value || in_brackets.is_some() || is_connected && lead == Lead::Adjacent)
+            {
+                lead = Lead::Stated;
+            }
             found.push(Candidate {
                 text: value,
                 range: from..from + value.len(),
@@ -324,6 +456,8 @@ pub(crate) fn is_chosen(word: &str) -> bool {
 /// Returns whether a word looks like a password that a person or a program chose, given how it is connected with the name.
 fn is_password(candidate: &Candidate<'_>) -> bool {
     const STRONG: &[char] = &['!', '@', '#', '$', '%', '^', '&', '?', '~', '+', '|'];
+    // Between two words, prose and code have none of these.
+    const JOINING: &[char] = &['!', '#', '$', '%', '^', '~'];
     let word = candidate.text;
     let length = word.chars().count();
     if candidate.lead == Lead::Words
@@ -353,7 +487,9 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
     }
     if digits == 0 {
         let camel = length >= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_name(word);
-        return candidate.lead == Lead::Stated && camel
+        let joined = length >= 8 && mixed && word.trim_start_matches(STRONG).contains(JOINING);
+        return candidate.lead >= Lead::Stated && joined
+            || candidate.lead == Lead::Stated && camel
             || candidate.lead == Lead::Quoted && strong && !is_words(word);
     }
     match candidate.lead {
@@ -372,7 +508,12 @@ fn file_stem(word: &str) -> Option<&str> {
     let (stem, ending) = word.rsplit_once('.')?;
     let short = (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let plain = stem.bytes().all(|byte| Class::of("A-Za-z0-9_.~-").has(byte));
-    (short && !stem.is_empty() && plain).then_some(stem)
+    // Words in both cases before a number: a password such as `Herbst.Laub.7`.
+    let has = |kind: fn(&u8) -> bool| stem.bytes().any(|byte| kind(&byte));
+    let is_chosen = ending.bytes().all(|byte| byte.is_ascii_digit())
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase);
+    (short && !stem.is_empty() && plain && !is_chosen).then_some(stem)
 }
 
 /// Returns whether a word names an algorithm, an encoding or a version: `sha256`, `argon2id`, `utf-8`, `oauth2`.

@@ -110,7 +110,10 @@ impl<'t> Scan<'t> {
                 b'.' => context::discord_token(self, at),
                 b':' if self.bytes[at..].starts_with(b"://") => url::credentials(self, at),
                 b'=' if self.bytes.get(at + 1) == Some(&b'=') => context::padded_key(self, at),
-                _ => assignment::find(self, at),
+                _ => {
+                    context::key_in_file_name(self, at);
+                    assignment::find(self, at);
+                }
             }
         }
     }

@@ -66,13 +66,14 @@ impl TokenRule {
             start = begin;
         }
         // Of file names such as `backup_AKIA….log`, the parts are words.
-        let in_file_name = keyword.len() >= 4 && start > 0 && bytes[start - 1] == b'_';
+        let in_file_name = start > 0 && bytes[start - 1] == b'_';
+        let needs_digit = self.with_digit || in_file_name && keyword.len() < 4;
         if self.at_word_start && continues_a_word(bytes, start) && !in_file_name {
             return Err(keyword.start);
         }
         let end = walk(self.parts, bytes, keyword.end)?;
         let body = &bytes[keyword.end..end];
-        if is_stand_in(body) || self.with_digit && !body.iter().any(u8::is_ascii_digit) {
+        if is_stand_in(body) || needs_digit && !body.iter().any(u8::is_ascii_digit) {
             // A match that starts later in it is a placeholder too.
             return Err(end);
         }

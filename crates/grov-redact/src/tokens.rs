@@ -46,9 +46,9 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     // GitLab runner registration token.
     rule("gitlab-token", &["GR1348941"], &[Run(URL64, 20, OPEN)]),
     rule("bitbucket-token", &["ATBB"], &[Run(ALNUM, 32, OPEN)]).at_word_start(),
-    rule("atlassian-token", &["ATATT3xFfGF0", "ATCTT3xFfGN0"], &[Run(Class::of("A-Za-z0-9_=-"), 60, OPEN)]),
+    rule("atlassian-token", &["ATATT3xFfGF0", "ATCTT3xFfGN0", "atatt3xffgf0", "atctt3xffgn0"], &[Run(Class::of("A-Za-z0-9_=-"), 60, OPEN)]),
     rule("npm-token", &["npm_"], &[Run(ALNUM, 36, 64)]).at_word_start(),
-    rule("pypi-token", &["pypi-AgE"], &[Run(URL64, 50, OPEN)]),
+    rule("pypi-token", &["pypi-AgE", "pypi-age"], &[Run(URL64, 50, OPEN)]),
     rule("crates-io-token", &["cio"], &[Run(ALNUM, 32, 32)]).at_word_start(),
     rule("rubygems-token", &["rubygems_"], &[Run(HEX, 48, 48)]),
     rule("nuget-api-key", &["oy2"], &[Run(Class::LOWER, 43, 43)]).at_word_start(),
@@ -63,7 +63,7 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("aws-access-key-id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[Run(Class::UPPER, 16, 16)]).at_word_start(),
     // In lower case, as log pipelines write it.
     rule("aws-access-key-id", &["akia", "asia"], &[Run(Class::LOWER, 16, 16)]).at_word_start().with_digit(),
-    rule("gcp-api-key", &["AIza", "aiza"], &[Run(URL64, 35, 35)]).at_word_start().with_digit(),
+    rule("gcp-api-key", &["AIza", "aiza"], &[Run(URL64, 35, OPEN)]).at_word_start().with_digit(),
     rule("gcp-oauth-secret", &["GOCSPX-", "gocspx-"], &[Run(URL64, 28, OPEN)]),
     rule("gcp-oauth-token", &["ya29."], &[Run(Class::of("A-Za-z0-9_.-"), 30, OPEN)]).at_word_start(),
     rule("gcp-refresh-token", &["1//0"], &[Run(URL64, 40, OPEN)]).at_word_start(),
@@ -146,7 +146,7 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("square-token", &["sq0atp-", "sq0csp-", "sq0idp-"], &[Run(URL64, 22, OPEN)]),
     // Square access token of the new form.
     rule("square-token", &["EAAA"], &[Run(URL64, 60, 60)]).at_word_start(),
-    rule("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], &[Run(Class::HEX, 32, 32)]),
+    rule("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_", "SHPAT_"], &[Run(Class::HEX, 32, 32)]),
     rule("plaid-token", &["access-production-", "access-sandbox-", "access-development-"],
         &[Run(Class::of("a-f0-9-"), 36, 36)]),
     rule("paypal-braintree-token", &["access_token$production$", "access_token$sandbox$"],
@@ -154,6 +154,8 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("flutterwave-key", &["FLWSECK-", "FLWSECK_TEST-"], &[Run(ALNUM, 12, 40), Text("-X")]),
     // -- Mail and telephony
     rule("sendgrid-api-key", &["SG."], &[Run(URL64, 16, 32), Text("."), Run(URL64, 16, 64)]).at_word_start(),
+    // In lower case, as log pipelines and file systems write it.
+    rule("sendgrid-api-key", &["sg."], &[Run(URL64, 22, 22), Text("."), Run(URL64, 43, OPEN)]).at_word_start().with_digit(),
     rule("mailgun-key", &["key-"], &[Run(HEX, 32, 32)]).at_word_start(),
     rule("mailchimp-key", &["-us"], &[Run(Class::DIGIT, 1, 2)]).reaching_back(HEX, 32, 32),
     rule("brevo-key", &["xkeysib-", "xsmtpsib-"], &[Run(HEX, 64, 64), Text("-"), Run(ALNUM, 16, 16)]),
@@ -163,6 +165,7 @@ pub(crate) static TOKENS: &[TokenRule] = &[
           "SKf"], &[Run(HEX, 31, 31)]).at_word_start(),
     // -- Monitoring
     rule("newrelic-key", &["NRAK-"], &[Run(Class::UPPER, 27, 27)]),
+    rule("newrelic-key", &["nrak-"], &[Run(Class::LOWER, 27, 27)]).with_digit(),
     // Grafana service account token.
     rule("grafana-token", &["glsa_"], &[Run(ALNUM, 32, 32), Text("_"), Run(Class::HEX, 8, 8)]),
     // Grafana Cloud token.
