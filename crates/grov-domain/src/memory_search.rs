@@ -248,6 +248,13 @@ pub struct MemoryStats {
 pub trait MemorySearch: Send + Sync {
     /// Returns memories that contain some of the terms. The caller ranks them.
     async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError>;
+    /// Returns at most `limit` indexed terms for each beginning, with the position of the beginning.
+    async fn terms_beginning(
+        &self,
+        scope: &MemoryScope,
+        beginnings: &[String],
+        limit: u32,
+    ) -> Result<Vec<(usize, String)>, StoreError>;
     /// Returns the numbers of at most `limit` memories of the scope saved before `before`, newest first.
     async fn newest(
         &self,

@@ -3,7 +3,7 @@
 //!
 //! Each line of `words.txt` is a concept; `stems.txt` has the same as [`words`](grov_domain::words) returns it, because stemming
 //! two thousand words takes too long for a hook process. `>` marks a word that is only
-//! searched for, `*` the beginning of a word, `+` words that only mean the concept together. What is marked `*` or `+` is only
+//! searched for, `*` the beginning of a word, `+` words that only mean the concept together. What is marked `+` is only
 //! recognized, not searched for.
 
 use grov_redact::is_unspaced;
@@ -12,9 +12,12 @@ use std::collections::HashSet;
 static CONCEPTS: &str = include_str!("concepts/stems.txt");
 
 /// Maximum number of concepts taken from one prompt.
-const MAX_CONCEPTS: usize = 8;
+const MAX_CONCEPTS: usize = 12;
 /// Maximum number of words searched for instead of one word.
 const MAX_RELATED: usize = 12;
+
+/// The shortest beginning that is searched for, in bytes: four letters, or two that are not Latin.
+const MIN_BEGINNING: usize = 4;
 
 /// Words that mean the same as a word of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(crate) struct Concept {
     pub(crate) said: Vec<usize>,
     /// The other words for it.
     pub(crate) related: Vec<&'static str>,
+    /// The beginnings of other words for it.
+    pub(crate) beginnings: Vec<&'static str>,
 }
 
 /// The concepts of a prompt with these words, in the order of the list.
@@ -92,7 +97,16 @@ impl Said<'_> {
             .filter(|token| is_searched(token) && !known.contains(token))
             .take(MAX_RELATED)
             .collect();
-        Some(Concept { said, related })
+        let beginnings = line
+            .split(' ')
+            .filter_map(|token| token.trim_start_matches('>').strip_suffix('*'))
+            .filter(|beginning| beginning.len() >= MIN_BEGINNING && !beginning.contains('+'))
+            .collect();
+        Some(Concept {
+            said,
+            related,
+            beginnings,
+        })
     }
 
     /// The positions of the words that a token of the list means; empty if the prompt does not have them.

@@ -42,6 +42,8 @@ pub struct Terms {
     pub files: Vec<(String, String)>,
     /// Further terms, each with the position of the word that it replaces; only of [`Terms::with_related`].
     pub related: Vec<RelatedTerm>,
+    /// Beginnings of terms that mean the same as a word, each with its position; only of [`Terms::with_related`].
+    pub beginnings: Vec<(String, usize)>,
     /// Pairs of positions of words that mean the same: the later one, and the first.
     pub same: Vec<(usize, usize)>,
     /// The language; [`Language::English`] without [`Terms::with_related`].
@@ -115,6 +117,16 @@ impl Terms {
             let Some(word) = concept.said.first() else {
                 continue;
             };
+            terms
+                .same
+                .extend(concept.said[1..].iter().map(|later| (*later, *word)));
+            let beginnings = concept
+                .beginnings
+                .into_iter()
+                .filter(|beginning| known.insert(beginning));
+            terms
+                .beginnings
+                .extend(beginnings.map(|beginning| (beginning.to_owned(), *word)));
             let new = concept.related.into_iter().filter(|term| known.insert(term));
             related.extend(new.map(|term| RelatedTerm {
                 term: term.to_owned(),
@@ -124,6 +136,23 @@ impl Terms {
         }
         terms.related = related;
         terms
+    }
+
+    /// Adds terms of memories, each with the position of its beginning in [`Terms::beginnings`].
+    pub(crate) fn add_beginning(&mut self, found: Vec<(usize, String)>) {
+        for (place, term) in found {
+            let is_new =
+                !self.words.contains(&term) && self.related.iter().all(|related| related.term != term);
+            if let Some((_, word)) = self.beginnings.get(place)
+                && is_new
+            {
+                self.related.push(RelatedTerm {
+                    term,
+                    word: *word,
+                    is_compound: false,
+                });
+            }
+        }
     }
 
     /// All terms: the words, then the file names, then the related terms.

@@ -116,7 +116,14 @@ struct QueryTerm {
 fn query_terms(terms: &Terms, statistics: &MemoryStatistics) -> Vec<QueryTerm> {
     let mut groups = groups(terms);
     for (later, first) in &terms.same {
-        groups[*later] = groups[*first];
+        // A word that no memory contains does not ask for more than its synonym.
+        if statistics
+            .terms
+            .get(*later)
+            .is_some_and(|term| term.frequency == 0)
+        {
+            groups[*later] = groups[*first];
+        }
     }
     let words = terms.words.iter().enumerate().map(|(place, word)| {
         let is_without_subject = terms.function_words.contains(&place);

@@ -5,6 +5,9 @@ use crate::recency::newest_limit;
 use crate::{Query, Ranking, Terms};
 use grov_domain::{CandidateOrder, MemoryQuestion, MemorySearch, StoreError};
 
+/// Terms that are searched for instead of a beginning of a word.
+const MAX_TERMS_OF_A_BEGINNING: u32 = 4;
+
 /// The memories that fit a query, best first.
 ///
 /// # Errors
@@ -24,11 +27,22 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     query: &Query,
     ranking: &Ranking,
 ) -> Result<Candidates, StoreError> {
-    let terms = if ranking.related_weight > 0.0 {
+    let mut terms = if ranking.related_weight > 0.0 {
         Terms::with_related(query)
     } else {
         Terms::of(query)
     };
+    if !terms.beginnings.is_empty() {
+        let beginnings: Vec<String> = terms
+            .beginnings
+            .iter()
+            .map(|(beginning, _)| beginning.clone())
+            .collect();
+        let found = store
+            .terms_beginning(&query.scope, &beginnings, MAX_TERMS_OF_A_BEGINNING)
+            .await?;
+        terms.add_beginning(found);
+    }
     let asked = terms.all();
     if asked.is_empty() || query.limit == 0 {
         return Ok(Candidates::default());

@@ -8,6 +8,7 @@ use grov_domain::{
     file_term, path_term, path_words, words,
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use time::{Duration, OffsetDateTime};
 
 /// A memory with its text, its files and the minute it was saved.
@@ -106,6 +107,22 @@ impl MemorySearch for Shelf {
             found,
             known,
         })
+    }
+
+    async fn terms_beginning(
+        &self,
+        _: &MemoryScope,
+        beginnings: &[String],
+        limit: u32,
+    ) -> Result<Vec<(usize, String)>, StoreError> {
+        let terms = self.0.iter().flat_map(|memory| Self::terms(memory)).flatten();
+        let terms: BTreeSet<String> = terms.collect();
+        let mut found = Vec::new();
+        for (place, beginning) in beginnings.iter().enumerate() {
+            let begins = terms.iter().filter(|term| term.starts_with(beginning.as_str()));
+            found.extend(begins.take(limit as usize).map(|term| (place, term.clone())));
+        }
+        Ok(found)
     }
 
     async fn newest(

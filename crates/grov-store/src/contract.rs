@@ -139,6 +139,7 @@ macro_rules! contract_tests {
             memory_follows_a_replaced_task
             memory_keeps_projects_apart
             memory_reads_no_more_than_the_budget
+            terms_are_found_by_their_beginning
             memory_is_searched_in_order
             memory_is_searched_as_of_a_time
             memory_import_counts_another_task_of_a_session_as_replaced

@@ -164,6 +164,23 @@ impl MemorySearch for Shelf {
         })
     }
 
+    async fn terms_beginning(
+        &self,
+        _: &MemoryScope,
+        beginnings: &[String],
+        limit: u32,
+    ) -> Result<Vec<(usize, String)>, StoreError> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (place, beginning) in beginnings.iter().enumerate() {
+            let begins = |term: &&String| term.starts_with(beginning.as_str());
+            let mut terms: Vec<&String> = self.places.keys().filter(begins).collect();
+            terms.sort_unstable();
+            terms.truncate(limit as usize);
+            found.extend(terms.into_iter().map(|term| (place, term.clone())));
+        }
+        Ok(found)
+    }
+
     async fn newest(
         &self,
         _: &MemoryScope,

@@ -105,3 +105,45 @@ fn other_words_and_length_reduce_relevance() {
     assert!(alone > most(&[long], question, &[]));
     assert_eq!(most(&[upload()], "nothing of that kind", &[]), 0.0);
 }
+
+#[test]
+fn a_synonym_is_found_by_its_beginning() {
+    let memories = [memory(
+        "cancel",
+        1,
+        "Kündigungsformular ohne Login",
+        &["abo/formular.vue"],
+    )];
+    let found = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(search(
+            &Shelf(memories.to_vec()),
+            &query("a form to cancel"),
+            &Ranking::for_injection(),
+        ))
+        .unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn two_words_for_the_same_ask_for_it_once() {
+    let memories = [memory("photo", 1, "strip the location from photos", &[])];
+    let relevance = |text: &str| {
+        let ranking = Ranking {
+            floor: 0.0,
+            ..Ranking::for_injection()
+        };
+        let found = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(search(&Shelf(memories.to_vec()), &query(text), &ranking))
+            .unwrap();
+        found.first().map_or(0.0, |found| found.relevance)
+    };
+    let (once, twice) = (
+        relevance("GPS in pictures"),
+        relevance("GPS coordinates in pictures"),
+    );
+    assert!((once - twice).abs() < 1e-9, "{once} {twice}");
+}

@@ -118,6 +118,38 @@ pub async fn memory_search_finds_every_text_of_a_task(store: Arc<dyn Store>) {
     assert_eq!(found("nowhere").await, []);
 }
 
+/// Indexed terms are found by their beginning, in the scope alone.
+pub async fn terms_are_found_by_their_beginning(store: Arc<dyn Store>) {
+    let texts = ["kündigung kündigungen", "kündigen", "kundig", "kündigt künstlich"];
+    for (number, text) in (0..).zip(texts) {
+        let task = task_with_text(&format!("t{number}"), number, text);
+        store.save_task(&Redacted::of(&task)).await.unwrap();
+    }
+    let scope = MemoryScope {
+        project_path: task("t0", 0).project_path,
+        project_remote: None,
+    };
+    let beginnings = ["kündig".to_owned(), "none".to_owned(), "künst".to_owned()];
+    let found = |limit| store.terms_beginning(&scope, &beginnings, limit);
+    let expected = [
+        (0, "kündigen"),
+        (0, "kündigt"),
+        (0, "kündigung"),
+        (0, "kündigungen"),
+        (2, "künstlich"),
+    ];
+    let all = found(9).await.unwrap();
+    let all: Vec<(usize, &str)> = all.iter().map(|(place, term)| (*place, term.as_str())).collect();
+    assert_eq!(all, expected);
+    assert_eq!(found(2).await.unwrap().len(), 3, "at most two for each");
+    let elsewhere = MemoryScope {
+        project_path: "/elsewhere".to_owned(),
+        project_remote: None,
+    };
+    let none = store.terms_beginning(&elsewhere, &beginnings, 9).await.unwrap();
+    assert_eq!(none, []);
+}
+
 /// A memory that is saved again is found by its new text, and counted once.
 pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
     let of_session = |id: &str, seconds, text| Task {

@@ -36,6 +36,15 @@ impl MemorySearch for SqliteStore {
         candidates::find(self, question).await
     }
 
+    async fn terms_beginning(
+        &self,
+        scope: &MemoryScope,
+        beginnings: &[String],
+        limit: u32,
+    ) -> Result<Vec<(usize, String)>, StoreError> {
+        lookup::terms_beginning(self, scope, beginnings, limit).await
+    }
+
     async fn newest(
         &self,
         scope: &MemoryScope,

@@ -208,6 +208,39 @@ pub(super) async fn newest_documents(
     Ok(newest.into_iter().map(|(_, id)| id).collect())
 }
 
+/// Returns at most `limit` terms of a scope for each beginning, with the position of the beginning.
+pub(super) async fn terms_beginning(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    beginnings: &[String],
+    limit: u32,
+) -> Result<Vec<(usize, String)>, StoreError> {
+    // From term to term by the index: a range would read all parts of frequent terms.
+    let sql = "WITH RECURSIVE found (scope, place, beginning, term, number) AS (\
+         SELECT s.id, asked.key, asked.value, (SELECT p.term FROM memory_postings p \
+         WHERE p.scope = s.id AND p.term >= asked.value ORDER BY p.term LIMIT 1), 1 \
+         FROM memory_scopes s CROSS JOIN json_each(?3) asked \
+         WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2) \
+         UNION ALL SELECT scope, place, beginning, (SELECT p.term FROM memory_postings p \
+         WHERE p.scope = found.scope AND p.term > found.term ORDER BY p.term LIMIT 1), number + 1 FROM found \
+         WHERE number < ?4 AND substr(term, 1, length(beginning)) = beginning) \
+         SELECT json_group_array(json_array(place, term)) AS found FROM found \
+         WHERE substr(term, 1, length(beginning)) = beginning";
+    let mut terms: Vec<(usize, String)> = Vec::new();
+    for row in store
+        .rows(
+            sql,
+            params![scope.project_path, remote_of(scope), beginnings, limit],
+        )
+        .await?
+    {
+        terms.append(&mut row.read("found")?);
+    }
+    terms.sort_unstable();
+    terms.dedup();
+    Ok(terms)
+}
+
 /// Returns the number of postings to read per term, `budget` in total. The rarest terms are read completely, the
 /// others, which have little weight, not at all. The first term that does not fit is read in part, newest first, if the
 /// question is short or if it is the rarest term.
