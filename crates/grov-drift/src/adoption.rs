@@ -33,9 +33,13 @@ fn notice(key: &str, remote: &str, all: &[MemoryProject]) -> Option<String> {
     }
     let others = all.iter().filter(|project| project.project_remote == remote);
     let memories: u64 = others.map(|project| project.memories).sum();
+    let counted = match memories {
+        1 => "1 memory".to_owned(),
+        _ => format!("{memories} memories"),
+    };
     (memories > 0).then(|| {
         format!(
-            "Grov: this repository has {memories} memories from another directory. To use them here: grov memory adopt"
+            "Grov: this repository has {counted} from another directory. To use them here: grov memory adopt"
         )
     })
 }
