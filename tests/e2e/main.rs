@@ -14,6 +14,7 @@ mod command_line;
 mod consent;
 mod cost;
 mod dashboard;
+mod evaluation;
 mod guard;
 mod guard_under_load;
 mod hooks;

@@ -1,5 +1,6 @@
 //! `grov demo`: plays a session with a simulated model and a scripted client through the real proxy and store.
 
+use super::drift::{JudgedAction, judged_actions};
 use super::eval::{Latency, added_latency};
 use crate::assembly;
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming}
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{Proxy, Upstream};
-use grov_query::title;
+use grov_query::{Lookup, find_session, title};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, WriterOptions};
 use serde::Serialize;
@@ -70,6 +71,8 @@ struct Answer {
     cache_misses: usize,
     #[serde(skip)]
     added_latency: Option<Latency>,
+    #[serde(skip)]
+    judged: Vec<JudgedAction>,
     seconds: f64,
     #[serde(skip)]
     client_error: Option<String>,
@@ -79,7 +82,8 @@ struct Answer {
 pub(super) struct Measured {
     pub(super) sessions: u64,
     pub(super) prompts: u64,
-    pub(super) actions: u64,
+    /// The actions of the first session.
+    pub(super) judged: Vec<JudgedAction>,
     pub(super) injected: Option<String>,
     pub(super) cache_misses: usize,
     pub(super) added_latency: Option<Latency>,
@@ -92,7 +96,7 @@ pub(super) fn measure() -> Result<Measured, Failure> {
         // The second session has one prompt.
         sessions: 2,
         prompts: answer.prompts + 1,
-        actions: answer.steps.len() as u64,
+        judged: answer.judged,
         injected: answer.injected,
         cache_misses: answer.cache_misses,
         added_latency: answer.added_latency,
@@ -215,6 +219,10 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
         client_actions: transcript.actions.len(),
         agrees: client_error.is_none() && has_same_calls(&transcript, &steps),
         steps,
+        judged: match find_session(&*store, session.as_str(), "").await? {
+            Lookup::Found(found) => judged_actions(&*store, &found).await?,
+            _ => Vec::new(),
+        },
         added_latency,
         cache_misses: sim.cache_report().broken().count(),
         session_id: transcript.session_id,

@@ -61,12 +61,16 @@ fn rows(report: &Report, previous: Option<&Report>) -> Vec<Row> {
         });
         add(
             &format!("{rule} ({certainty}) that the user allowed"),
+            &|report| find(report, |row| row.allowed as f64),
+        );
+        add(
+            &format!("{rule} ({certainty}) that the user marked wrong"),
             &|report| find(report, |row| row.marked_wrong as f64),
         );
     }
-    add("guard questions per day", &|report| Some(report.guard.per_day));
+    add("guard questions per day", &|report| Some(report.guard?.per_day));
     add("guard questions that the user allowed", &|report| {
-        Some(report.guard.allowed as f64)
+        Some(report.guard?.allowed as f64)
     });
     rows
 }
@@ -133,16 +137,24 @@ pub(super) fn html(report: &Report, previous: Option<&Report>) -> String {
         .iter()
         .map(|line| format!("<li>{}</li>\n", escaped(line)))
         .collect();
+    let notes = match notes.is_empty() {
+        true => notes,
+        false => format!("<h2>Not measured</h2>\n<ul>\n{notes}</ul>\n"),
+    };
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Grov evaluation</title>\n\
          <style>body{{font:16px system-ui;margin:2rem auto;max-width:50rem;padding:0 1rem;color-scheme:light dark}}\
          table{{border-collapse:collapse;width:100%}}th,td{{padding:.3rem .6rem;border-bottom:1px solid #8886;text-align:right}}\
          th:first-child{{text-align:left;font-weight:normal}}</style></head><body>\n\
-         <h1>Grov evaluation</h1>\n<p>Version {}, {} sessions.</p>\n\
+         <h1>Grov evaluation</h1>\n<p>Version {}, {} sessions{}.</p>\n\
          <table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Now</th><th scope=\"col\">Before</th><th scope=\"col\">Change</th></tr></thead>\n\
-         <tbody>\n{rows_text}</tbody></table>\n<h2>Not measured</h2>\n<ul>\n{notes}</ul>\n</body></html>\n",
+         <tbody>\n{rows_text}</tbody></table>\n{notes}</body></html>\n",
         escaped(&report.version),
         escaped(&report.source),
+        previous.map_or_else(String::new, |previous| format!(
+            "; before: version {}",
+            escaped(&previous.version)
+        )),
     )
 }
 
@@ -164,6 +176,7 @@ mod tests {
             certainty: "doubt".to_owned(),
             findings: 1,
             per_100_actions,
+            allowed: 0,
             marked_wrong: 0,
         };
         let before = Report {

@@ -1,19 +1,25 @@
 //! The figures of recorded sessions.
 
+use super::findings::Findings;
 use super::measured::added_latency;
-use super::{GuardCount, Report, RuleCount};
-use crate::commands::drift::{JudgedAction, judged_actions};
+use super::{GuardCount, Report};
+use crate::commands::drift::judged_actions;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::since::parse_since;
 use grov_domain::{GuardVerdict, StoreConnection};
 use grov_memory::estimated_tokens;
-use grov_query::{ClientSessionView, Lookup, client_sessions, find_session, injections};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use grov_query::{
+    ClientSessionView, Lookup, MissCause, cache_misses, client_sessions, find_session, injections,
+};
+use std::collections::{BTreeSet, HashSet};
 use time::{Date, Duration, OffsetDateTime};
 
 /// Sessions before this are left out, unless `--since` says otherwise.
 const USUAL: Duration = Duration::days(30);
+
+/// The newest misses of the prompt cache that are read.
+const MAX_MISSES: u32 = 10_000;
 
 /// Sums up the sessions of the project, or of all projects without one.
 pub(super) fn report(context: &Context, since: Option<&str>, now: OffsetDateTime) -> Result<Report, Failure> {
@@ -23,12 +29,23 @@ pub(super) fn report(context: &Context, since: Option<&str>, now: OffsetDateTime
     };
     let project = context.named_project()?;
     let sums = context.read(async |store| {
-        let mut sums = Sums::default();
+        let marks = store.finding_marks().await?.into_iter();
+        let wrong = marks.filter(|mark| !mark.is_right);
+        let mut sums = Sums {
+            findings: Findings::new(wrong.map(|mark| (mark.event_id, mark.rule)).collect()),
+            ..Sums::default()
+        };
+        let mut counted = HashSet::new();
         for session in client_sessions(store, project.as_deref(), None, now).await? {
             if session.last_update >= since {
                 sums.add(store, &session).await?;
+                counted.insert(session.id);
             }
         }
+        let misses = cache_misses(store, Some(since), MAX_MISSES).await?.into_iter();
+        let caused = misses.filter(|miss| miss.cause == MissCause::Grov);
+        let caused = caused.filter(|miss| counted.contains(&miss.client_session_id));
+        sums.cache_misses = caused.count() as u64;
         Ok(sums)
     })?;
     let sums = sums.unwrap_or_default();
@@ -52,11 +69,12 @@ pub(super) fn tokens(text: &str) -> u64 {
 struct Sums {
     sessions: u64,
     prompts: u64,
-    actions: u64,
+    /// Requests that the proxy relayed.
+    exchanges: u64,
+    cache_misses: u64,
     tokens_added: u64,
     injected_prompts: u64,
-    /// By rule and whether it is a doubt: findings, and those about calls that the user allowed.
-    findings: BTreeMap<(&'static str, bool), (u64, u64)>,
+    findings: Findings,
     questions: u64,
     allowed: u64,
     days: BTreeSet<Date>,
@@ -71,6 +89,7 @@ impl Sums {
         self.days.insert(session.last_update.date());
         self.days.insert(session.started_at.date());
         self.prompts += selected.tasks.iter().map(|task| task.prompts).sum::<u64>();
+        self.exchanges += selected.tasks.iter().map(|task| task.exchanges).sum::<u64>();
         for injection in injections(store, &session.id, Vec::new(), &[]).await? {
             self.tokens_added += tokens(&injection.text);
             self.injected_prompts += u64::from(injection.place == "prompt");
@@ -87,64 +106,42 @@ impl Sums {
             .map(|record| record.tool_use_id.as_str())
             .collect();
         self.allowed += allowed.len() as u64;
-        for JudgedAction {
-            tool_use_id,
-            findings,
-        } in judged_actions(store, &selected).await?
-        {
-            self.actions += 1;
-            let is_allowed = tool_use_id.is_some_and(|call| allowed.contains(call.as_str()));
-            for finding in findings {
-                let key = (finding.rule.as_str(), finding.rule.is_doubt());
-                let (count, wrong) = self.findings.entry(key).or_default();
-                *count += 1;
-                *wrong += u64::from(is_allowed);
-            }
+        for action in judged_actions(store, &selected).await? {
+            self.findings.add(&action, &allowed);
         }
         Ok(())
     }
 
     fn report(self, since: OffsetDateTime, added_latency: Option<super::Latency>) -> Report {
-        let mut not_measured = vec![
-            "cache_misses: a recorded session does not hold the requests that it would take; `grov eval --sample` measures them"
-                .to_owned(),
-        ];
+        let mut not_measured = Vec::new();
+        if self.exchanges == 0 {
+            not_measured.push("cache_misses: none of the sessions went through the proxy".to_owned());
+        }
         if added_latency.is_none() {
             not_measured.push(
                 "added_latency: no proxy is running that served a request; it measures since its start"
                     .to_owned(),
             );
         }
-        let actions = self.actions.max(1) as f64;
-        let findings = self
-            .findings
-            .into_iter()
-            .map(|((rule, is_doubt), (count, wrong))| RuleCount {
-                rule: rule.to_owned(),
-                certainty: if is_doubt { "doubt" } else { "fact" }.to_owned(),
-                findings: count,
-                per_100_actions: count as f64 * 100.0 / actions,
-                marked_wrong: wrong,
-            });
         let days = self.days.len().max(1) as f64;
         Report {
             source: "recorded".to_owned(),
             since: Some(since),
             sessions: self.sessions,
             prompts: self.prompts,
-            actions: self.actions,
+            actions: self.findings.actions,
             added_latency,
-            cache_misses: None,
+            cache_misses: (self.exchanges > 0).then_some(self.cache_misses),
             tokens_added: self.tokens_added,
             prompts_with_injection_percent: (self.prompts > 0)
                 .then(|| self.injected_prompts as f64 * 100.0 / self.prompts as f64),
-            findings: findings.collect(),
-            guard: GuardCount {
+            findings: self.findings.rules(),
+            guard: Some(GuardCount {
                 questions: self.questions,
                 allowed: self.allowed,
                 days: self.days.len() as u64,
                 per_day: self.questions as f64 / days,
-            },
+            }),
             not_measured,
             ..Report::default()
         }

@@ -10,8 +10,8 @@ use crate::session;
 use crate::table::{Table, one_line};
 use grov_actions::recorded_action;
 use grov_domain::{
-    ActionSketch, DriftEvent, DriftFilter, Finding, GoalContract, HookStep, OFF_GOAL_BELOW, SessionId,
-    SessionState, StepRow, StoreConnection,
+    ActionSketch, DriftEvent, DriftEventId, DriftFilter, Finding, GoalContract, HookStep, OFF_GOAL_BELOW,
+    SessionId, SessionState, StepRow, StoreConnection,
 };
 use grov_project::ProjectLocation;
 use grov_query::{ActiveConstraints, SelectedSession};
@@ -34,6 +34,8 @@ struct ActionView {
     session_id: String,
     #[serde(skip)]
     tool_use_id: Option<String>,
+    #[serde(skip)]
+    events: Vec<DriftEventId>,
     #[serde(with = "time::serde::rfc3339")]
     timestamp: OffsetDateTime,
     action_type: &'static str,
@@ -61,6 +63,8 @@ struct Live {
 /// A stored action.
 struct Recorded {
     id: String,
+    /// The ids under which the user can mark its findings.
+    events: Vec<DriftEventId>,
     tool_use_id: Option<String>,
     task: SessionId,
     at: OffsetDateTime,
@@ -101,6 +105,8 @@ pub(in crate::commands::drift) fn run(context: &Context, session: Option<&str>) 
 /// A stored action with the findings of the current rules.
 pub(in crate::commands) struct JudgedAction {
     pub(in crate::commands) tool_use_id: Option<String>,
+    /// The ids under which the user can mark its findings.
+    pub(in crate::commands) events: Vec<DriftEventId>,
     pub(in crate::commands) findings: Vec<Finding>,
 }
 
@@ -113,6 +119,7 @@ pub(in crate::commands) async fn judged_actions(
     Ok(judged
         .map(|action| JudgedAction {
             tool_use_id: action.tool_use_id,
+            events: action.events,
             findings: action.findings,
         })
         .collect())
@@ -155,6 +162,7 @@ async fn judged(store: &dyn StoreConnection, session: &SelectedSession) -> Resul
             id: recorded.id,
             session_id: recorded.task.to_string(),
             tool_use_id: recorded.tool_use_id,
+            events: recorded.events,
             timestamp: recorded.at,
             action_type: recorded.action.action_type.as_str(),
             files: recorded.action.files,
@@ -183,7 +191,10 @@ async fn recorded(store: &dyn StoreConnection, session: &SelectedSession) -> Res
         let hook = from_hook_step(step, &task);
         let mut unmatched = all.iter_mut().filter(|one| one.live.hooks.is_none());
         match unmatched.find(|one| one.is_same(&hook)) {
-            Some(one) => one.live.hooks = hook.live.hooks,
+            Some(one) => {
+                one.live.hooks = hook.live.hooks;
+                one.events.extend(hook.events);
+            }
             None => all.push(hook),
         }
     }
@@ -196,6 +207,7 @@ async fn recorded(store: &dyn StoreConnection, session: &SelectedSession) -> Res
 fn from_step(step: StepRow) -> Recorded {
     Recorded {
         id: step.id.to_string(),
+        events: Vec::new(),
         action: ActionSketch {
             reasoning: None,
             ..step.sketch()
@@ -216,6 +228,7 @@ fn from_event(event: DriftEvent) -> Recorded {
     let step = event.step_id.map(|id| id.to_string());
     Recorded {
         id: step.unwrap_or_else(|| event.id.to_string()),
+        events: vec![event.id],
         tool_use_id: None,
         task: event.session_id,
         at: event.timestamp,
@@ -231,6 +244,7 @@ fn from_event(event: DriftEvent) -> Recorded {
 fn from_hook_step(step: HookStep, task: &SessionId) -> Recorded {
     Recorded {
         id: step.id.to_string(),
+        events: vec![DriftEventId::new(step.id.as_str())],
         tool_use_id: step.tool_use_id,
         task: task.clone(),
         at: step.timestamp,
