@@ -42,7 +42,7 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
     }
     let quoted = quotations(sentence);
     let is_quoted = |at: usize| quoted.iter().any(|(from, to)| (*from..*to).contains(&at));
-    let spans = reader::find(all, context, &is_quoted);
+    let spans = reader::find(sentence, all, context, &is_quoted);
     let mut ranges: Vec<(usize, usize)> = spans.into_iter().map(|span| range(all, span)).collect();
     for (from, to) in unspaced::find(sentence, context.languages, &is_quoted) {
         if !ranges.iter().any(|(start, end)| from < *end && *start < to) {

@@ -18,6 +18,7 @@ mod place;
 mod read_only;
 mod request;
 mod sentences;
+mod stated;
 mod substitution;
 mod vocabulary;
 mod written;
@@ -44,6 +45,7 @@ use permission::Permission;
 use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
+pub use stated::states_limit;
 use written::{Written, WrittenConstraint};
 
 /// The maximum number of constraints, and the maximum bytes read of each.

@@ -27,6 +27,7 @@ mod rules;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
+pub use constraints::states_limit;
 pub use danger::RunScript;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use normalized_path::{NormalizedPath, ProjectRoot};

@@ -53,6 +53,7 @@ struct Reader<'w, 't> {
 
 /// The constraints in a sentence as first and last word, in order. `is_quoted` tells whether the word at an offset is quoted.
 pub(super) fn find<'w>(
+    sentence: &str,
     words: &'w [Word<'_>],
     context: Context,
     is_quoted: &'w dyn Fn(usize) -> bool,
@@ -87,6 +88,7 @@ pub(super) fn find<'w>(
             found.push((from, to));
         }
     }
+    reader.add_stated(sentence, &mut found);
     found
 }
 
@@ -103,6 +105,54 @@ fn reported(words: &[Word<'_>]) -> usize {
 }
 
 impl Reader<'_, '_> {
+    /// Adds the clauses without a cue at their beginning whose words state a limit: "quello italiano resta com'è".
+    fn add_stated(&self, sentence: &str, found: &mut Vec<(usize, usize)>) {
+        // A question, or the words of somebody else.
+        if self.words.last().is_some_and(|word| word.after.contains('?'))
+            || sentence.contains(['«', '“', '„'])
+        {
+            return;
+        }
+        for clause in &self.clauses {
+            let is_known = found
+                .iter()
+                .any(|(from, to)| *from <= clause.to && clause.from <= *to);
+            let start = self.after_parenthesis(*clause);
+            if is_known
+                || clause.from >= self.reported
+                || start > clause.to
+                || (self.is_quoted)(self.words[start].start)
+            {
+                continue;
+            }
+            // "Write a hook that refuses commits" asks for work; "leave a.rs alone" does not.
+            let leaves = matches!(self.cue(start), Some((_, Cue::Leave | Cue::Keep)));
+            if self.is_order(start) && !leaves && !self.is_idle(start) && clause.to > start + 3 {
+                continue;
+            }
+            let text = &sentence[self.words[start].start..self.words[clause.to].end];
+            if grov_scope::states_limit(text, self.context.languages, self.narrates(start, clause.to)) {
+                found.push((start, clause.to));
+            }
+        }
+        found.sort_unstable();
+    }
+
+    /// The first word of a clause, with what stands in parentheses before it: "the Italian one (README.it.md) stays as it is".
+    fn after_parenthesis(&self, clause: Clause) -> usize {
+        let start = self.after_leads(clause);
+        let is_path_before =
+            |before: &&Clause| before.to + 1 == clause.from && self.words[before.to].after.starts_with(')');
+        let before = self
+            .clauses
+            .iter()
+            .find(is_path_before)
+            .filter(|_| start == clause.from);
+        before
+            .filter(|before| before.from == before.to && is_path(self.words[before.from].raw))
+            .map_or(start, |before| before.from)
+    }
+
     fn any(&self, at: usize, table: impl Fn(&'static Phrases) -> &'static PhraseList) -> Option<usize> {
         self.tables
             .iter()

@@ -126,6 +126,18 @@ fn limits_are_found() {
         ),
         ("Docs only, please.", &["Docs only"]),
         ("In niciun caz sa nu dai push", &["In niciun caz sa nu dai push"]),
+        (
+            "Aggiorna il README inglese. quello italiano (README.it.md) resta com'è",
+            &["README.it.md) resta com'è"],
+        ),
+        (
+            "corrige. et la config bot.toml tu la laisses tranquille",
+            &["config bot.toml tu la laisses tranquille"],
+        ),
+        (
+            "migrate our suite to vitest. production code is not part of this.",
+            &["production code is not part of this"],
+        ),
     ];
     for (prompt, expected) in cases {
         assert_eq!(&found(prompt), expected, "{prompt}");

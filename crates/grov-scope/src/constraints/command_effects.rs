@@ -11,7 +11,10 @@ use grov_domain::{EffectKind, Program};
 /// Whether an action runs a forbidden command.
 pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bool {
     let has = |effect: EffectKind| action.sketch.effects.contains(&effect);
-    let mut programs = action.programs().iter().filter(|program| !only_looks(program));
+    let mut programs = action
+        .programs()
+        .iter()
+        .filter(|program| !only_looks(program) && !super::named::looks(program));
     match what {
         ForbiddenCommand::Git(command) => programs.any(|program| program.git().0 == *command),
         ForbiddenCommand::GitOn(command, branches) => {
@@ -381,8 +384,15 @@ fn switches(program: &Program, allowed: &[String]) -> bool {
 /// Programs that reformat files.
 #[rustfmt::skip]
 const FORMATTERS: &[&str] = &[
-    "autopep8", "black", "clang-format", "dart-format", "fprettify", "gofmt", "gofumpt", "goimports", "indent", "isort", "ktlint", "nixfmt", "php-cs-fixer", "prettier", "rustfmt", "scalafmt", "shfmt",
-    "standard", "stylua", "swiftformat", "yapf",
+    "alejandra", "astyle", "autopep8", "black", "brittany", "buildifier", "clang-format", "cljfmt", "cmake-format", "csharpier", "dart-format", "docformatter", "dprint", "elm-format", "fantomas", "findent", "fourmolu", "fprettify", "gdformat", "gersemi", "gofmt",
+    "gofumpt", "goimports", "indent", "isort", "ktfmt", "ktlint", "latexindent", "nixfmt", "nixpkgs-fmt", "ocamlformat", "ormolu", "perltidy", "pg_format", "php-cs-fixer", "phpcbf", "pint", "prettier", "pyupgrade", "refmt", "rufo", "rustfmt", "scalafmt", "shfmt",
+    "sqlfmt", "sqlfluff", "standard", "standardrb", "stylish-haskell", "stylua", "swift-format", "swiftformat", "taplo", "tidy", "uncrustify", "xmlformat", "yamlfmt", "yapf",
+];
+
+/// Formatters that rewrite files without an option.
+#[rustfmt::skip]
+const BY_DEFAULT: &[&str] = &[
+    "alejandra", "astyle", "black", "buildifier", "csharpier", "fantomas", "findent", "fprettify", "gdformat", "indent", "isort", "ktfmt", "nixfmt", "nixpkgs-fmt", "phpcbf", "pint", "pyupgrade", "rufo", "rustfmt", "scalafmt", "stylua", "swiftformat", "uncrustify", "yamlfmt",
 ];
 
 /// Whether a program rewrites the style of files.
@@ -394,7 +404,7 @@ pub(crate) fn formats(program: &Program) -> bool {
         return true;
     }
     FORMATTERS.contains(&name)
-        && (rewrites || matches!(name, "black" | "fprettify" | "isort" | "rustfmt" | "swiftformat"))
+        && (rewrites || (BY_DEFAULT.contains(&name) || name.starts_with("perltidy") && program.has_word(&["-b"])))
         || matches!(
             name,
             "cargo"

@@ -10,7 +10,7 @@ use super::written::Construct;
 use crate::file_kind::FileKind;
 pub(super) use context::Context;
 pub(super) use forbidden_commands::PROGRAMS;
-pub(super) use parts::kind_of;
+pub(super) use parts::{has_hump, kind_of};
 pub(super) use reader::read;
 
 /// Something that a constraint forbids.

@@ -12,10 +12,12 @@ mod change;
 mod concepts;
 mod facts;
 mod kinds;
+mod labels;
 mod platforms;
 mod reading;
 mod source;
 mod stem;
+mod surface;
 
 use super::command_effects::{formats, upgrades_everything};
 use super::limit::Place;
@@ -28,9 +30,11 @@ use amounts::Amount;
 use areas::Area;
 use aspects::Aspect;
 pub(super) use change::Change;
-use change::{command_words, looks, words_of};
+pub(super) use change::looks;
+use change::{command_words, words_of};
 use grov_domain::Program;
 use kinds::Kind;
+use labels::LabelKind;
 use platforms::Platform;
 pub(super) use reading::read;
 use std::borrow::Cow;
@@ -62,10 +66,19 @@ pub(super) struct Named {
     words: Vec<String>,
     /// Names that are quoted, or written as in code.
     literals: Vec<String>,
+    /// Names as in code.
+    identifiers: Vec<String>,
+    /// Texts in quotation marks that are no names of files.
+    quoted: Vec<String>,
+    /// The environments in which a command is forbidden.
+    environments: Vec<String>,
+
     /// Properties of code.
     aspects: Vec<Aspect>,
     /// Kinds of things in code.
     kinds: Vec<Kind>,
+    /// The kinds of names that it is about.
+    labels: Vec<LabelKind>,
     /// Versions that code must run on.
     platforms: Vec<Platform>,
     /// The most that it allows.
@@ -141,7 +154,31 @@ impl Named {
         if self.rule != Rule::Only && self.uses_branch_or_host(action) {
             return true;
         }
-        if self.is_in_area(action, change) || self.breaks_kind(action, change) {
+        if self.is_in_area(action, change) {
+            return true;
+        }
+        // "The public header include/a.h" is about that file alone.
+        let is_elsewhere = || {
+            let named: Vec<Area> = self
+                .places
+                .iter()
+                .map(|place| Area::Path(place.clone()))
+                .collect();
+            !named.is_empty()
+                && !change.places.is_empty()
+                && !change
+                    .places
+                    .iter()
+                    .any(|place| named.iter().any(|area| area.holds(place)))
+        };
+        if !self.aspects.is_empty() && is_elsewhere() {
+            return false;
+        }
+        // "The lines with "FETCH" stay" is about these lines.
+        if !self.quoted.is_empty() && matches!(self.rule, Rule::Keep | Rule::Stay) && change.is_edit {
+            return self.is_quoted_lost(change);
+        }
+        if self.breaks_kind(action, change) {
             return true;
         }
         match self.rule {
@@ -169,6 +206,12 @@ impl Named {
             Rule::Except => self.changes_setting(change),
             Rule::Stay => self.is_lost(change),
         }
+    }
+
+    /// Whether a line with a text that the clause quotes is gone or another one.
+    fn is_quoted_lost(&self, change: &Change<'_>) -> bool {
+        let has = |line: &str| self.quoted.iter().any(|text| line.contains(text.as_str()));
+        change.removed.iter().any(|line| has(line))
     }
 
     /// Whether a change does to a kind of thing what is forbidden, uses what a version does not have, or exceeds an amount.
@@ -380,12 +423,26 @@ impl Named {
         installs || is_unknown && change.added.iter().any(|line| differs(line))
     }
 
+    /// Whether the lines of a change, or its file, have a name of the clause, if it has some.
+    fn concerns_identifier(&self, change: &Change<'_>) -> bool {
+        let named = |name: &String| {
+            let is_file = |place: &&NormalizedPath| place.display().contains(name.as_str());
+            change.places.iter().any(is_file)
+                || change.before.is_some_and(|text| text.contains(name.as_str()))
+                || change.removed.iter().any(|line| line.contains(name.as_str()))
+        };
+        self.identifiers.is_empty() || self.identifiers.iter().any(named)
+    }
+
     fn changes_aspect(&self, change: &Change<'_>) -> bool {
+        if !self.concerns_identifier(change) {
+            return false;
+        }
         let extension = change.places.first().map_or("", |place| place.extension());
         let is_meant = |aspect: &Aspect| *aspect != Aspect::Versions || self.names_line(change);
         self.aspects
             .iter()
-            .any(|aspect| aspect.is_changed_by(change, extension) && is_meant(aspect))
+            .any(|aspect| aspect.is_changed_by(change, extension, &self.labels) && is_meant(aspect))
     }
 
     /// Whether the changed lines, or those before them in the same edit, have a word of the clause: "the version of Redis".
@@ -427,7 +484,12 @@ impl Named {
         if self.pushes {
             return action.programs().iter().any(|program| self.pushes_named(program));
         }
-        change.run_words(action).iter().any(|words| self.has(words))
+        let is_there = |words: &[String]| self.environments.is_empty() || has_any(words, &self.environments);
+        let named = action
+            .programs()
+            .iter()
+            .any(|program| is_there(&command_words(program)));
+        named && change.run_words(action).iter().any(|words| self.has(words))
     }
 
     /// Whether a push takes along what the clause names: tags.
@@ -486,6 +548,9 @@ impl Named {
                 return false;
             }
             let touches = |area: &Area| match area {
+                Area::Path(path) if reading::is_generation(path) => {
+                    area.holds(place) || change.is_below(path)
+                }
                 Area::Code => area.holds(place) && change.changes_code(place.extension()),
                 _ => area.holds(place) && is_old(place),
             };
@@ -503,7 +568,7 @@ impl Named {
         let Some(place) = change.places.first() else {
             return false;
         };
-        self.aspects.contains(&Aspect::Comments) && Aspect::Code.is_changed_by(change, place.extension())
+        self.aspects.contains(&Aspect::Comments) && Aspect::Code.is_changed_by(change, place.extension(), &[])
     }
 }
 

@@ -53,7 +53,11 @@ impl Place {
         match self {
             Self::Path(_) => false,
             Self::Kind(kind) => kind.is(place),
-            Self::Source => SOURCES.contains(&place.extension()) && !FileKind::Test.is(place),
+            Self::Source => {
+                SOURCES.contains(&place.extension())
+                    && !FileKind::Test.is(place)
+                    && !place.name().contains(".config.")
+            }
             Self::Layer(layer) => layer.holds(place),
             // The tests of a thing are not the thing.
             Self::Words(words) if FileKind::Test.is(place) => has_words(folder_of(place), words),

@@ -157,7 +157,7 @@ pub(super) const GENERAL: &[&str] = &[
     "area", "bereich", "bits", "block", "blocks", "constants", "consts", "part", "parts", "piece", "section", "sections", "strings", "texts", "seccion", "sezione", "secao", "sectie", "things", "values",
 ];
 
-pub(super) fn has_hump(raw: &str) -> bool {
+pub(in crate::constraints) fn has_hump(raw: &str) -> bool {
     raw.as_bytes()
         .windows(2)
         .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())

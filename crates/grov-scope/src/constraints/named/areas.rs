@@ -233,13 +233,23 @@ impl Area {
                         // The tests of a thing are not the thing.
                         !(is_file && FileKind::Test.is(place)) && is_about(component, names)
                     }),
-                    _ => words
-                        .iter()
-                        .all(|names| components.iter().flatten().any(|word| is_any(word, names))),
+                    _ => {
+                        let path = words_of_path(place);
+                        words
+                            .iter()
+                            .all(|names| path.iter().any(|word| is_any(word, names)))
+                    }
                 }
             }
         }
     }
+}
+
+/// The words of a path with the ending of the file, folded.
+fn words_of_path(place: &NormalizedPath) -> Vec<String> {
+    let mut found: Vec<String> = place.display().split('/').flat_map(component_words).collect();
+    found.push(place.extension().to_owned());
+    found
 }
 
 /// The words of a folder or of a file without its ending, folded.

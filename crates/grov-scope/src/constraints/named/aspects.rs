@@ -1,9 +1,10 @@
 //! Properties of code that a constraint keeps as they are: names, routes, formats, interfaces.
 
 use super::change::Change;
-use super::source::{code_of, defined_name};
+use super::labels::{LabelKind, is_renamed};
+use super::source::code_of;
+use super::surface::exported;
 use crate::constraints::substitution::Substitution;
-use crate::constraints::written::setting_of;
 use std::collections::HashSet;
 
 /// A property of code.
@@ -91,7 +92,7 @@ pub(super) fn named_in(text: &str) -> impl Iterator<Item = Aspect> {
 
 impl Aspect {
     /// Whether an edit changes this property.
-    pub(super) fn is_changed_by(self, change: &Change<'_>, extension: &str) -> bool {
+    pub(super) fn is_changed_by(self, change: &Change<'_>, extension: &str, labels: &[LabelKind]) -> bool {
         if !change.is_edit {
             // A name is replaced everywhere.
             let is_name = |text: &str| {
@@ -101,18 +102,25 @@ impl Aspect {
             let is_renamed = matches!(self, Self::Names | Self::Interface | Self::Routes)
                 && change.removed.iter().any(|old| is_name(old));
             let is_changed =
-                |one: &Substitution| self.differs(&[one.old.as_str()], &one.old, &one.new, extension);
+                |one: &Substitution| self.differs(&[one.old.as_str()], &one.old, &one.new, extension, labels);
             return is_renamed || change.replaced.iter().any(is_changed);
         }
         let Some(before) = change.before.filter(|_| !change.is_whole) else {
             return false;
         };
         let removed: Vec<&str> = change.removed.iter().map(AsRef::as_ref).collect();
-        self.differs(&removed, before, change.after, extension)
+        self.differs(&removed, before, change.after, extension, labels)
     }
 
     /// Whether a text differs from the one before in this property. `removed` are the lines that it no longer has.
-    fn differs(self, removed: &[&str], before: &str, after: &str, extension: &str) -> bool {
+    fn differs(
+        self,
+        removed: &[&str],
+        before: &str,
+        after: &str,
+        extension: &str,
+        labels: &[LabelKind],
+    ) -> bool {
         let loses = |key: &dyn Fn(&str) -> Option<String>| {
             let old: Vec<String> = removed.iter().filter_map(|line| key(line)).collect();
             if old.is_empty() {
@@ -129,11 +137,11 @@ impl Aspect {
             old.iter().any(|old| !is_kept(old))
         };
         match self {
-            Self::Names => loses(&|line| label_of(line, extension)),
+            Self::Names => is_renamed(before, after, extension, labels),
             Self::Routes => loses(&route_of),
             Self::Format => loses(&format_of),
             Self::Versions => loses(&version_of),
-            Self::Interface => loses(&route_line) || loses(&exported),
+            Self::Interface => loses(&route_line) || loses(&|line| exported(line, extension)),
             Self::Code => code_of(before, extension) != code_of(after, extension),
             Self::Comments => {
                 let kept = comments(after, extension);
@@ -150,71 +158,9 @@ fn comments<'t>(text: &'t str, extension: &str) -> HashSet<&'t str> {
     let code: HashSet<String> = code_of(text, extension).into_iter().collect();
     text.lines()
         .map(str::trim)
-        .filter(|line| !code.contains(*line))
+        .filter(|line| !line.is_empty() && !code.contains(*line))
         .collect()
 }
-
-/// The names that a line defines or declares, as one text.
-fn label_of(line: &str, extension: &str) -> Option<String> {
-    let line = line.trim();
-    // ".price { float: left; }"
-    if line.starts_with(['.', '#']) && line.contains('{') {
-        return line.split('{').next().map(|selector| selector.trim().to_owned());
-    }
-    for mark in [
-        "class=\"",
-        "class='",
-        "id=\"",
-        "name=\"",
-        "DSN=",
-        "className=\"",
-        "json:\"",
-    ] {
-        if let Some((_, rest)) = line.split_once(mark) {
-            let end = rest.find(['"', '\'', ',']).unwrap_or(rest.len());
-            return Some(rest[..end].to_owned());
-        }
-    }
-    // "acct_id = Column(Integer)"
-    if let Some((name, _)) = line
-        .split_once('=')
-        .filter(|(_, value)| FIELDS.iter().any(|call| value.contains(call)))
-    {
-        return Some(name.trim().to_owned());
-    }
-    if let Some(name) = defined_name(line) {
-        return Some(name.to_owned());
-    }
-    ENTRIES
-        .contains(&extension)
-        .then(|| setting_of(line).map(str::to_owned))
-        .flatten()
-}
-
-/// Calls that declare a column or field.
-const FIELDS: &[&str] = &[
-    "Column(",
-    "Field(",
-    "models.",
-    "relationship(",
-    "db.String",
-    "mapped_column(",
-];
-
-/// Kinds of files whose lines are entries with keys.
-const ENTRIES: &[&str] = &[
-    "json",
-    "yml",
-    "yaml",
-    "toml",
-    "ini",
-    "properties",
-    "po",
-    "arb",
-    "strings",
-    "env",
-    "jcl",
-];
 
 /// The method and path of a line that declares a route.
 fn route_of(line: &str) -> Option<String> {
@@ -232,15 +178,6 @@ pub(super) fn route_line(line: &str) -> Option<String> {
     ];
     (route_of(line).is_some() && DECLARING.iter().any(|mark| lower.contains(mark)))
         .then(|| line.trim().to_owned())
-}
-
-/// A line that exports something.
-fn exported(line: &str) -> Option<String> {
-    let line = line.trim();
-    let is_shown = ["export ", "pub ", "public ", "module.exports", "__all__", "open "]
-        .iter()
-        .any(|begin| line.starts_with(begin));
-    is_shown.then(|| line.split(" {").next().unwrap_or(line).to_owned())
 }
 
 /// The texts between quotation marks.
@@ -269,17 +206,17 @@ fn format_of(line: &str) -> Option<String> {
     ];
     // Calls whose arguments are what others read, with or without quotation marks.
     const WHOLE: &[&str] = &[
-        "ljust",
-        "rjust",
-        "padstart",
-        "padend",
-        "zfill",
-        "res.json(",
-        "jsonify(",
-        "putcsv(",
-        "writerow",
+        "ljust", "rjust", "padstart", "padend", "zfill", "putcsv(", "writerow",
     ];
     let lower = line.to_lowercase();
+    // The shape of an answer is that of its brackets and names.
+    if ["res.json(", "jsonify("].iter().any(|call| lower.contains(call)) {
+        let brackets: String = line.chars().filter(|letter| "{}[]:".contains(*letter)).collect();
+        return Some(format!(
+            "{brackets} {}",
+            quoted(line).collect::<Vec<_>>().join(" ")
+        ));
+    }
     if WHOLE.iter().any(|call| lower.contains(call)) {
         return Some(line.trim().to_owned());
     }

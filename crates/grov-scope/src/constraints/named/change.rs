@@ -169,6 +169,25 @@ impl<'a> Change<'a> {
         self.words.added.get_or_init(words)
     }
 
+    /// Whether the changed lines stand below a generation of an interface, and no other: `/v1/articles:`.
+    pub(super) fn is_below(&self, generation: &str) -> bool {
+        let generations = |text: &str| -> Vec<String> {
+            let parts = text.split(['/', '"', '\'', ' ', ':', '\n']);
+            parts
+                .filter(|part| super::reading::is_generation(part))
+                .map(str::to_owned)
+                .collect()
+        };
+        let is_data = |place: &&NormalizedPath| {
+            matches!(place.extension(), "yaml" | "yml" | "json" | "proto" | "graphql")
+        };
+        let found = generations(self.before.unwrap_or_default());
+        self.places.iter().any(is_data)
+            && !found.is_empty()
+            && found.iter().all(|part| part == generation)
+            && generations(self.after).iter().all(|part| part == generation)
+    }
+
     /// The words of each of these lines that the text before did not have.
     pub(super) fn new_words(&self) -> &[Vec<String>] {
         self.words.new.get_or_init(|| {
@@ -344,8 +363,12 @@ const LOOKING: &[&str] = &[
     "sha256sum", "sleep", "sort", "stat", "tail", "test", "tree", "true", "uniq", "wc", "which", "xxd", "yq",
 ];
 
+/// Subcommands that only show something, of any program.
+#[rustfmt::skip]
+const SHOWING: &[&str] = &["describe", "help", "history", "info", "inspect", "list", "logs", "ls", "outdated", "ps", "show", "status", "tree", "version", "view", "why"];
+
 /// Whether a program only shows something.
-pub(super) fn looks(program: &Program) -> bool {
+pub(in crate::constraints) fn looks(program: &Program) -> bool {
     let git = program.git().0;
     let is_git_reading = matches!(
         git,
@@ -361,8 +384,23 @@ pub(super) fn looks(program: &Program) -> bool {
             | "rev-parse"
             | "describe"
     ) && !program.has_word(&["-D", "-d", "--delete", "-m", "-M"]);
+    let shows = program.git().0.is_empty()
+        && program
+            .operands()
+            .next()
+            .is_some_and(|word| SHOWING.contains(&word));
+    let checks = match program.name() {
+        "make" | "bash" | "sh" | "zsh" => program.has_word(&["-n"]),
+        "ruby" | "perl" => program.has_word(&["-c"]),
+        "php" => program.has_word(&["-l"]),
+        "node" => program.has_word(&["--check"]),
+        "python" | "python3" => program.has_word(&["py_compile", "compileall"]),
+        _ => false,
+    };
     let lists_tags = git == "tag" && program.has_word(&["-l", "--list"]);
     is_git_reading
+        || shows
+        || checks
         || only_shows(program)
         || lists_tags
         || program.has_word(&[

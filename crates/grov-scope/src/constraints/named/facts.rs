@@ -1,6 +1,6 @@
 //! Facts of one kind in a text: the names, values and marks by which two versions of it are compared.
 
-use super::kinds::Kind;
+use super::kinds::{Construct, Kind, MarkScope};
 use super::source::{code_of, defined_name};
 use crate::constraints::written::setting_of;
 
@@ -20,10 +20,10 @@ pub(super) fn facts_of(kind: Kind, text: &str, extension: &str) -> Facts {
     match kind {
         Kind::Heading => return text.lines().filter_map(heading).collect(),
         Kind::Text => return texts(text, extension),
-        Kind::Todo => return marks(text, &["TODO", "FIXME", "XXX"]),
         Kind::Order => return orders(text),
         Kind::Stylesheet => return styles(text, extension),
         Kind::PublicMacro if matches!(extension, "c" | "cc" | "cpp" | "cxx" | "m") => return Facts::new(),
+        Kind::Construct(number) => return constructs(number, text, extension),
         _ => {}
     }
     let lines = code_of(text, extension);
@@ -59,6 +59,30 @@ pub(super) fn facts_of(kind: Kind, text: &str, extension: &str) -> Facts {
         }
     }
     found
+}
+
+/// The marks of a construct of the table.
+fn constructs(number: usize, text: &str, extension: &str) -> Facts {
+    let Some(construct) = Construct::at(number) else {
+        return Facts::new();
+    };
+    if !construct.extensions.is_empty() && !construct.extensions.contains(&extension) {
+        return Facts::new();
+    }
+    if construct.scope == MarkScope::Text {
+        return marks(text, &construct.marks);
+    }
+    let lines = code_of(text, extension);
+    let of_line = |line: &String| {
+        let is_plain = construct.scope == MarkScope::Line || import(line).is_some();
+        let code = if is_plain {
+            line.clone()
+        } else {
+            without_texts(line)
+        };
+        marks(&code, &construct.marks)
+    };
+    lines.iter().flat_map(of_line).collect()
 }
 
 /// Marks of constructs. A mark that begins or ends with a letter is no part of a longer word.
@@ -393,6 +417,13 @@ fn color(line: &str) -> Option<String> {
         matches!(digits, 3 | 4 | 6 | 8)
     });
     let is_plain = [
+        "Color(0x",
+        "Colors.",
+        "UIColor",
+        "NSColor",
+        "Color.FromArgb",
+        "Color.rgb",
+        "oklch(",
         "\\033[",
         "\\x1b[",
         "\\u001b[",

@@ -50,7 +50,6 @@ pub(super) enum Kind {
     Column,
     Index,
     Import,
-    Todo,
     Order,
     Schema,
     ThirdParty,
@@ -83,6 +82,52 @@ pub(super) enum Kind {
     Inheritance,
     /// Memory that is requested while the program runs.
     Allocation,
+    /// A construct that the table tells by its marks alone, by its position.
+    Construct(usize),
+}
+
+/// Where the marks of a construct are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkScope {
+    /// In code without its texts and comments.
+    Code,
+    /// In code with its texts.
+    Line,
+    /// Also in comments.
+    Text,
+}
+
+/// A construct that is told by marks.
+#[derive(Debug)]
+pub(super) struct Construct {
+    pub(super) marks: Vec<&'static str>,
+    /// The endings of the files that may have it; none for all.
+    pub(super) extensions: Vec<&'static str>,
+    pub(super) scope: MarkScope,
+}
+
+impl Construct {
+    fn of(text: &'static str) -> Self {
+        let (extensions, marks) = match text.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
+            Some((extensions, marks)) => (extensions.split(',').collect(), marks),
+            None => (Vec::new(), text),
+        };
+        let (scope, marks) = match (marks.strip_prefix('~'), marks.strip_prefix('#')) {
+            (Some(marks), _) => (MarkScope::Line, marks),
+            (_, Some(marks)) => (MarkScope::Text, marks),
+            _ => (MarkScope::Code, marks),
+        };
+        Self {
+            marks: marks.split(" ¦ ").collect(),
+            extensions,
+            scope,
+        }
+    }
+
+    /// The construct at a position of the table.
+    pub(super) fn at(number: usize) -> Option<&'static Self> {
+        TABLE.constructs.get(number)
+    }
 }
 
 /// The kinds by their names in `kinds.txt`.
@@ -94,7 +139,7 @@ const NAMES: &[(&str, Kind)] = &[
     ("errortext", Kind::ErrorText), ("logtext", Kind::LogText), ("loglevel", Kind::LogLevel), ("visibility", Kind::Visibility), ("global", Kind::Global),
     ("catchall", Kind::CatchAll), ("color", Kind::Color), ("environment", Kind::Environment), ("http", Kind::Http), ("loop", Kind::Loop), ("ternary", Kind::Ternary),
     ("nightly", Kind::Nightly), ("mock", Kind::Mock), ("test", Kind::Test), ("declaration", Kind::Declaration), ("key", Kind::Key), ("column", Kind::Column),
-    ("index", Kind::Index), ("import", Kind::Import), ("todo", Kind::Todo), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded), ("fixture", Kind::Fixture), ("root", Kind::Root), ("eval", Kind::Eval), ("drop", Kind::Drop), ("route", Kind::Route), ("stylesheet", Kind::Stylesheet), ("secret", Kind::Secret),
+    ("index", Kind::Index), ("import", Kind::Import), ("order", Kind::Order), ("schema", Kind::Schema), ("thirdparty", Kind::ThirdParty), ("hardcoded", Kind::Hardcoded), ("fixture", Kind::Fixture), ("root", Kind::Root), ("eval", Kind::Eval), ("drop", Kind::Drop), ("route", Kind::Route), ("stylesheet", Kind::Stylesheet), ("secret", Kind::Secret),
     ("reflection", Kind::Reflection), ("cast", Kind::Cast), ("forced", Kind::Forced), ("panic", Kind::Panic), ("inheritance", Kind::Inheritance), ("allocation", Kind::Allocation),
 ];
 
@@ -109,30 +154,47 @@ enum Forbidden {
     Change,
 }
 
-/// Words for kinds, each as its parts.
-static WORDS: LazyLock<Vec<(Vec<&'static str>, Kind)>> = LazyLock::new(|| {
-    let rows = include_str!("kinds.txt").lines();
-    let rows = rows
-        .filter(|row| !row.starts_with('#'))
-        .filter_map(|row| row.split_once(" : "));
-    let mut found = Vec::new();
-    for (name, words) in rows {
-        let Some((_, kind)) = NAMES.iter().find(|(known, _)| *known == name.trim()) else {
-            continue;
-        };
-        found.extend(
-            words
-                .split_whitespace()
-                .map(|word| (word.split('_').collect(), *kind)),
-        );
-    }
-    found
-});
+/// What `kinds.txt` says.
+#[derive(Debug, Default)]
+struct Table {
+    /// Words for kinds, each as its parts.
+    words: Vec<(Vec<&'static str>, Kind)>,
+    constructs: Vec<Construct>,
+}
 
-/// The positions in [`WORDS`] by the first byte.
+impl Table {
+    fn of(rows: &'static str) -> Self {
+        let mut found = Self::default();
+        let rows = rows.lines().filter(|row| !row.starts_with('#'));
+        for (name, words) in rows.filter_map(|row| row.split_once(" : ")) {
+            let (words, marks) = match words.split_once(" :: ") {
+                Some((words, marks)) => (words, Some(marks)),
+                None => (words, None),
+            };
+            let known = NAMES
+                .iter()
+                .find(|(known, _)| *known == name.trim())
+                .map(|(_, kind)| *kind);
+            let Some(kind) = known.or_else(|| marks.map(|_| Kind::Construct(found.constructs.len()))) else {
+                continue;
+            };
+            found.constructs.extend(marks.map(Construct::of));
+            found.words.extend(
+                words
+                    .split_whitespace()
+                    .map(|word| (word.split('_').collect(), kind)),
+            );
+        }
+        found
+    }
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(include_str!("kinds.txt")));
+
+/// The positions of words in the table by their first byte.
 static BY_FIRST: LazyLock<[Vec<usize>; 256]> = LazyLock::new(|| {
     let mut found = std::array::from_fn(|_| Vec::new());
-    for (number, (parts, _)) in WORDS.iter().enumerate() {
+    for (number, (parts, _)) in TABLE.words.iter().enumerate() {
         if let Some(first) = parts.first().and_then(|part| part.bytes().next()) {
             found[usize::from(first)].push(number);
         }
@@ -150,7 +212,7 @@ pub(super) fn named_by(words: &[&str]) -> Vec<Kind> {
     for at in 0..words.len() {
         let first = words[at].bytes().next();
         let numbers = first.map_or(&[][..], |first| &BY_FIRST[usize::from(first)]);
-        for (parts, kind) in numbers.iter().map(|number| &WORDS[*number]) {
+        for (parts, kind) in numbers.iter().map(|number| &TABLE.words[*number]) {
             let is_named = parts.len() <= words.len() - at
                 && parts
                     .iter()
@@ -168,7 +230,7 @@ pub(super) fn named_by(words: &[&str]) -> Vec<Kind> {
 /// The kinds that a folded text without spaces names.
 pub(super) fn named_in(text: &str) -> Vec<Kind> {
     let mut found: Vec<Kind> = Vec::new();
-    for (parts, kind) in WORDS.iter() {
+    for (parts, kind) in TABLE.words.iter() {
         let is_named = matches!(parts.as_slice(), [part] if !part.is_ascii() && text.contains(part));
         if is_named && !found.contains(kind) {
             found.push(*kind);
@@ -238,6 +300,11 @@ impl Kind {
             (_, Rule::Keep | Rule::Any | Rule::Stay) if !adds => Forbidden::Change,
             _ => return None,
         })
+    }
+
+    /// Whether a rule can forbid something of this kind. A construct is not what is kept.
+    pub(super) fn can_break(self, rule: Rule, bans: bool) -> bool {
+        !matches!(self, Self::Construct(_)) || self.forbidden_by(rule, bans).is_some()
     }
 
     /// Whether it is a value that stays as it is, and its name no part of a project.

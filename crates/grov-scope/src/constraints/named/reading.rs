@@ -7,9 +7,9 @@ use super::change::words_of;
 use super::kinds::Kind;
 use super::stem::{cognate, is_cognate, is_same_word, is_unspaced_text};
 use super::{Named, Rule};
-use super::{amounts, concepts, kinds, platforms};
+use super::{amounts, concepts, kinds, labels, platforms};
 use crate::constraints::clause::{Token, clauses};
-use crate::constraints::limit::PROGRAMS;
+use crate::constraints::limit::{PROGRAMS, has_hump};
 use crate::constraints::request::Sentence;
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::KEYWORDS;
@@ -106,8 +106,16 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
                 continue;
             }
         };
-        let object = without_verb(clause, object);
+        let verb_at = verb_of(clause, &object);
+        let object = without_verb(object, verb_at);
         let mut named = Named::of(rule, clause, &object, requested);
+        let environments = clause.iter().filter_map(|token| match token.term {
+            Some(Term::Production) => Some("prod"),
+            _ => crate::constraints::place::environment(&token.folded),
+        });
+        named.environments = environments
+            .flat_map(|name| crate::constraints::place::environments(name, true))
+            .collect();
         // "En and de are the customer's, nothing changes there"
         let is_pronoun = object.iter().any(|token| token.is(Term::That));
         if named.is_empty()
@@ -131,11 +139,29 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) 
         if is_unspaced_text(text) {
             named.add_unspaced(text, clause, requested);
         }
+        if clauses.len() == 1 || at == 0 {
+            named.quoted = quoted_in(text);
+        }
         if !named.is_empty() {
             found.push(named);
         }
     }
     found
+}
+
+/// The texts between quotation marks of a constraint that name no file.
+fn quoted_in(text: &str) -> Vec<String> {
+    let straight = text.replace(['“', '”', '„'], "\"");
+    let parts = straight
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .chain(straight.split('`').skip(1).step_by(2));
+    let is_text = |part: &&str| {
+        part.len() >= 3 && !crate::names::is_path(part) && part.contains(' ')
+            || part.len() >= 3 && part.chars().all(|letter| letter.is_uppercase() || letter == '_')
+    };
+    parts.filter(is_text).map(str::to_owned).collect()
 }
 
 /// What the rest of a prompt asks for.
@@ -163,25 +189,27 @@ fn negates_verb_next(token: &Token) -> bool {
     token.is(Term::Not) && BEFORE_A_VERB.contains(&token.phrase.as_str())
 }
 
-/// The object without its verb, if that is an unknown word and others follow: "don't log card numbers" is about the numbers.
-fn without_verb<'t>(clause: &[Token], mut object: Vec<&'t Token>) -> Vec<&'t Token> {
+/// The verb of an object, if that is an unknown word and others follow: "don't log card numbers" is about the numbers.
+fn verb_of(clause: &[Token], object: &[&Token]) -> Option<usize> {
     if !clause.iter().any(negates_verb_next) || clause.iter().any(Token::is_action) {
-        return object;
+        return None;
     }
     let is_name = |token: &Token| token.term.is_none() && !token.is_place() && !token.is_quoted;
-    let verb = object.iter().position(|token| !token.is(Term::Filler));
+    let at = object.iter().position(|token| !token.is(Term::Filler))?;
     // "Don't flash the board" is about flashing.
     let means = |token: &Token| {
         !EVERYWHERE.contains(&token.folded.as_str()) && concepts::named_by(&token.folded).next().is_some()
     };
-    let names_more = |at: usize| {
-        object[at + 1..]
-            .iter()
-            .any(|token| is_name(token) && token.folded.len() > 3)
-    };
-    if let Some(at) = verb
-        .filter(|at| is_name(object[*at]) && !means(object[*at]) && !object[*at].pauses && names_more(*at))
-    {
+    let names_more = object[at + 1..].iter().any(|token| {
+        is_name(token) && token.folded.len() > 2 || token.is_place() || token.is_quoted || noun(token)
+    });
+    let verb = object[at];
+    (is_name(verb) && !means(verb) && !verb.pauses && names_more).then_some(at)
+}
+
+/// The object without its verb.
+fn without_verb(mut object: Vec<&Token>, verb: Option<usize>) -> Vec<&Token> {
+    if let Some(at) = verb {
         object.remove(at);
     }
     object
@@ -207,6 +235,23 @@ fn subject_before<'p>(prompt: &'p str, constraint: &str) -> &'p str {
         .map_or(0, |at| at + 1);
     before[start..].trim()
 }
+
+/// Words before a place.
+const IN: &[&str] = &[
+    "in",
+    "into",
+    "inside",
+    "im",
+    "dans",
+    "en",
+    "em",
+    "nel",
+    "nella",
+    "nei",
+    "w",
+    "in the",
+    "within the",
+];
 
 /// The most words of a clause that continues a list.
 const MAX_CONTINUATION: usize = 7;
@@ -280,7 +325,9 @@ fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
     if let Some(cue) = at(&[Term::Leave, Term::Keep]) {
         // "Cookies must stay secure"
         let says = clause[cue + 1..].iter().any(|token| token.term.is_none());
+        let is_property = has(Term::Schema) || has(Term::Public) || has(Term::Signature);
         let stays = has(Term::Still)
+            || is_property && STAYING.contains(&clause[cue].phrase.as_str())
             || names_version(clause)
             || says && STAYING.contains(&clause[cue].phrase.as_str());
         let rule = if stays { Rule::Keep } else { Rule::Stay };
@@ -338,6 +385,15 @@ fn names_version(clause: &[Token]) -> bool {
 /// The words after a cue up to a relative clause, or those before it if they say nothing.
 fn object_of(clause: &[Token], cue: usize) -> Vec<&Token> {
     let names = |token: &&Token| token.term.is_none() || noun(token);
+    let is_kana = |token: &Token| {
+        token
+            .raw
+            .chars()
+            .any(|letter| matches!(letter, '\u{3040}'..='\u{30ff}'))
+    };
+    if is_kana(&clause[cue]) && clause[..cue].iter().any(|token| names(&token)) {
+        return clause[..cue].iter().collect();
+    }
     let mut found: Vec<&Token> = Vec::new();
     for token in &clause[cue + 1..] {
         let says_more = RELATIVE.contains(&token.folded.as_str()) && found.iter().any(names);
@@ -371,10 +427,28 @@ fn noun(token: &Token) -> bool {
     ])
 }
 
+/// Whether a word is a path of names with capitals, and no alternative ("iOS/Android").
+fn is_capital_path(raw: &str) -> bool {
+    let is_name = |part: &str| {
+        part.len() > 2
+            && part
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || "._-".contains(letter))
+    };
+    raw.trim_end_matches('/').split('/').count() > 1
+        && raw.trim_end_matches('/').split('/').all(is_name)
+        && raw.contains(char::is_uppercase)
+}
+
 /// Whether a word names a generation of an interface: `v1`.
-fn is_generation(raw: &str) -> bool {
+pub(super) fn is_generation(raw: &str) -> bool {
     let digits = raw.strip_prefix('v').unwrap_or_default();
     !digits.is_empty() && digits.len() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a word has the form of a name in code.
+fn is_identifier(raw: &str) -> bool {
+    raw.len() > 3 && (raw.ends_with("()") || raw.contains('_') || has_hump(raw)) && !raw.contains(['/', '.'])
 }
 
 /// Meanings of things that a ban names, and that are recognized by their words.
@@ -415,6 +489,13 @@ impl Named {
                 || is_verb && has_verb && rule == Rule::Keep;
             has_verb |= is_verb;
             let is_route = token.raw.starts_with('/');
+            // "Classes/Online"
+            let is_path = token.term.is_none() && !token.is_place() && is_capital_path(&token.raw);
+            if is_path {
+                named.areas.push(Area::Path(token.raw.clone()));
+                named.places.push(token.raw.clone());
+                continue;
+            }
             if token.is_place() {
                 named.places.push(token.raw.clone());
                 // "release/7.x", "gl/"
@@ -436,6 +517,17 @@ impl Named {
             }
             if KEYWORDS.contains(&token.folded.as_str()) {
                 continue;
+            }
+            if is_identifier(&token.raw)
+                || token.is_quoted
+                    && token
+                        .raw
+                        .chars()
+                        .all(|letter| letter.is_alphanumeric() || letter == '_')
+            {
+                named
+                    .identifiers
+                    .push(token.raw.trim_end_matches("()").trim_end_matches("'s").to_owned());
             }
             if branches::is_named(object, at) {
                 named.branches.push(token.folded.clone());
@@ -503,7 +595,17 @@ impl Named {
             }
             named.areas.extend(generations);
         }
-        let words: Vec<&str> = object.iter().flat_map(|token| token.phrase.split(' ')).collect();
+        // "No f-strings in log calls" is about the strings.
+        let is_place_word = |token: &&&Token| token.is(Term::Filler) && IN.contains(&token.folded.as_str());
+        let own = object
+            .iter()
+            .skip(1)
+            .position(|token| named.bans && is_place_word(&token))
+            .map_or(object.len(), |at| at + 1);
+        let words: Vec<&str> = object[..own]
+            .iter()
+            .flat_map(|token| token.phrase.split(' '))
+            .collect();
         named.kinds = kinds::named_by(&words);
         // "No function longer than 20 lines", "no JavaScript in the result".
         if has(&[Term::Line, Term::Most]) {
@@ -515,13 +617,22 @@ impl Named {
         let asked = kinds::named_by(&known);
         named
             .kinds
-            .retain(|kind| kind.is_value() || !asked.contains(kind));
+            .retain(|kind| kind.can_break(rule, named.bans) && (kind.is_value() || !asked.contains(kind)));
         if has(&[Term::Public]) {
             named
                 .kinds
                 .iter_mut()
                 .filter(|kind| **kind == Kind::Macro)
                 .for_each(|kind| *kind = Kind::PublicMacro);
+        }
+        let all: Vec<String> = clause.iter().flat_map(|token| words_of(&token.raw)).collect();
+        named.labels = labels::kinds_of(&all);
+        // "The signature of f stays"
+        if rule == Rule::Keep
+            && has(&[Term::Signature, Term::Public])
+            && !named.aspects.contains(&Aspect::Interface)
+        {
+            named.aspects.push(Aspect::Interface);
         }
         named.platforms = platforms::named_by(&words);
         named.amounts = amounts::named_by(clause, "");
@@ -590,6 +701,7 @@ impl Named {
         let requested = request.words.as_slice();
         let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
         self.aspects.extend(aspects::named_in(text));
+        self.labels.extend(labels::kinds_in(text));
         let keeps = matches!(self.rule, Rule::Keep | Rule::Stay)
             && has(&[
                 Term::Change,

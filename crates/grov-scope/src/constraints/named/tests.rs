@@ -39,6 +39,36 @@ fn edits_of_named_things_are_asked_about() {
             "import requests\nimport threading",
         ),
         (
+            "don't rename the resources",
+            "modules/s3/main.tf",
+            "resource \"aws_s3_bucket\" \"bucket\" {",
+            "resource \"aws_s3_bucket\" \"this\" {",
+        ),
+        (
+            "the column names stay as they are",
+            "src/User.java",
+            "    private Long id;\n    private String nickName;",
+            "    private Long id;\n    private String nickname;",
+        ),
+        (
+            "don't rename the CSS classes",
+            "src/Form.jsx",
+            "<input className=\"login-input\" />",
+            "<input className=\"form-field\" />",
+        ),
+        (
+            "the public API stays as it is",
+            "retry/retry.go",
+            "func Do(ctx context.Context, fn func() error) error {",
+            "func Do(ctx context.Context, fn func() error, opts ...Option) error {",
+        ),
+        (
+            "no associative arrays",
+            "scripts/backup.sh",
+            "set -eu",
+            "set -eu\ndeclare -A folders=([docs]=docs)",
+        ),
+        (
             "we stay on python 3.9, that is not changing",
             "setup.cfg",
             "python_requires = >=3.9",
@@ -78,6 +108,30 @@ fn edits_of_named_things_are_asked_about() {
 fn edits_of_other_things_are_not_asked_about() {
     for (prompt, file, old, new) in [
         ("leave the importer as it is", "lib/export.php", "a", "b"),
+        (
+            "don't rename the tasks",
+            "roles/nginx/tasks/main.yml",
+            "- name: copy nginx.conf\n  template: {}",
+            "- name: copy nginx.conf\n  template: {}\n  notify: restart",
+        ),
+        (
+            "the public header include/tl.h must not change its API",
+            "src/internal.h",
+            "int map_err(int);",
+            "int map_err(enum err e);",
+        ),
+        (
+            "the log lines with \"FETCH \" stay byte for byte",
+            "scraper/fetch.py",
+            "log.info(\"requesting %s\", url)\nlog.info(\"FETCH %s\", url)",
+            "log.info(\"FETCH %s\", url)",
+        ),
+        (
+            "no f-strings in log calls",
+            "pipeline/join.py",
+            "print('rows', len(df))",
+            "logger.debug('rows=%d', len(df))",
+        ),
         (
             "we stay on python 3.9, that is not changing",
             "setup.cfg",

@@ -1,0 +1,119 @@
+//! Whether a clause states a limit, by the meanings of its words in any order.
+
+use super::clause::{Token, tokens};
+use super::vocabulary::Term;
+use crate::phrases::Languages;
+
+/// The fewest and most words of a clause that is read.
+const WORDS: std::ops::RangeInclusive<usize> = 2..=22;
+
+/// Meanings with which a clause states something else.
+const OTHERS: &[Term] = &[Term::Permit, Term::If, Term::Look];
+
+/// Words of negation that mean something else in most clauses.
+#[rustfmt::skip]
+const WEAK: &[&str] = &[
+    "zero", "minus", "stop", "skip", "no", "avoid", "cannot", "can't", "didn't", "neither", "must not", "mustn't", "should not", "shouldn't", "may not", "never",
+];
+
+/// Persons and things that a statement is about, before its negation.
+#[rustfmt::skip]
+const SUBJECTS: &[&str] = &[
+    "i", "we", "he", "she", "they", "it", "users", "user", "nobody", "somebody", "that", "which", "who", "ich", "wir", "man", "je", "j'ai", "nous", "yo", "io", "eu", "noi", "ik", "wij", "ja", "my", "es", "er", "che", "que", "qui", "care", "ktory", "ktora", "ktore", "die",
+];
+
+/// Whether a clause of a prompt in these languages states a limit: it negates a change, says what stays as it is, or confines to
+/// a path. `narrates` says that its words may also tell a story: then it must name files, too.
+pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
+    let words = tokens(clause, prompt);
+    if !WORDS.contains(&words.len()) {
+        return false;
+    }
+    let has = |terms: &[Term]| words.iter().any(|token| token.is_any(terms));
+    let is_thing =
+        |token: &Token| token.is_place() || token.is_quoted || token.term.is_none() || names_thing(token);
+    if has(OTHERS) || !words.iter().any(is_thing) {
+        return false;
+    }
+    let negation = |token: &Token| {
+        token.is_any(&[Term::Not, Term::Nothing])
+            && (!WEAK.contains(&token.folded.as_str()) || narrates && token.folded == "no")
+    };
+    let negation = words.iter().position(negation);
+    let speaks = |until: usize| {
+        words[..until]
+            .iter()
+            .any(|token| SUBJECTS.contains(&token.folded.as_str()))
+    };
+    let negates = |from: usize| {
+        const NEAR: usize = 6;
+        let changes = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
+        words[from + 1..].iter().take(NEAR).any(changes)
+    };
+    let stays = has(&[Term::Leave, Term::Keep]) && has(&[Term::Still]) || has(&[Term::HandsOff]);
+    if narrates {
+        let is_file = |token: &Token| token.is_place() || token.is_quoted || names_files(token);
+        return words.iter().any(is_file) && (stays || negation.is_some_and(negates));
+    }
+    stays
+        || negation.is_some_and(|at| !speaks(at) && negates(at))
+        || words.iter().any(Token::is_place) && has(&[Term::Only])
+}
+
+/// Whether a word means files.
+fn names_files(token: &Token) -> bool {
+    token.is_any(&[
+        Term::Tests,
+        Term::Config,
+        Term::Lock,
+        Term::Pipeline,
+        Term::Schema,
+        Term::Migration,
+        Term::Styles,
+        Term::Vendored,
+        Term::Snapshot,
+        Term::Source,
+        Term::Translation,
+        Term::Signature,
+        Term::Public,
+    ])
+}
+
+/// Whether a word means a thing.
+fn names_thing(token: &Token) -> bool {
+    token.term.is_some_and(|term| {
+        matches!(
+            term,
+            Term::That
+                | Term::All
+                | Term::Tests
+                | Term::Docs
+                | Term::Config
+                | Term::Lock
+                | Term::Pipeline
+                | Term::Schema
+                | Term::Migration
+                | Term::Styles
+                | Term::Vendored
+                | Term::Snapshot
+                | Term::Source
+                | Term::Component
+                | Term::Frontend
+                | Term::Backend
+                | Term::Production
+                | Term::Data
+                | Term::Dependency
+                | Term::Comment
+                | Term::Signature
+                | Term::Public
+                | Term::Branch
+                | Term::Function
+                | Term::Code
+                | Term::Key
+                | Term::Translation
+                | Term::Asset
+                | Term::Aspect
+                | Term::File
+        )
+    })
+}
