@@ -61,6 +61,8 @@ pub struct RelatedTerm {
     pub word: usize,
     /// Whether it is this word and the next as one identifier, and not a synonym.
     pub is_compound: bool,
+    /// Whether it is known by its beginning only.
+    pub is_beginning: bool,
 }
 
 impl Terms {
@@ -110,6 +112,7 @@ impl Terms {
                     term: compound.clone(),
                     word,
                     is_compound: true,
+                    is_beginning: false,
                 });
             }
         }
@@ -132,6 +135,7 @@ impl Terms {
                 term: term.to_owned(),
                 word: *word,
                 is_compound: false,
+                is_beginning: false,
             }));
         }
         terms.related = related;
@@ -150,6 +154,7 @@ impl Terms {
                     term,
                     word: *word,
                     is_compound: false,
+                    is_beginning: true,
                 });
             }
         }

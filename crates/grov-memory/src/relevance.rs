@@ -135,7 +135,9 @@ fn query_terms(terms: &Terms, statistics: &MemoryStatistics) -> Vec<QueryTerm> {
         .map(|(path, _)| (is_common_file(&file_name(path)), 1.0));
     let related = terms.related.iter().map(|related| {
         let factor = if related.is_compound { 1.0 } else { RELATED_FACTOR };
-        (is_common_word(&related.term), factor)
+        // Of a common word even a rare derivation says little: "error", "erroneous".
+        let is_derived = related.is_beginning && is_common_word(&terms.words[related.word]);
+        (is_derived || is_common_word(&related.term), factor)
     });
     let of_related = terms.related.iter().map(|related| groups[related.word]);
     let all_groups = groups.iter().copied().chain(of_related);
