@@ -8,7 +8,7 @@ use crate::judge::TestHome;
 use anyhow::{Context, Result, ensure};
 use collector::{Collector, Span};
 use grov_tests::{Daemon, Request, eventually, exchange};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const PROMPT: &str = "Add a greeting to the peculiar file. [[scenario:tools]]";
 
@@ -55,6 +55,40 @@ fn metrics_tell_latency_tokens_actions_and_lag() -> Result<()> {
     let open =
         Request::new("GET", "/_grov/metrics").header("accept", "application/openmetrics-text;version=1.0.0");
     assert!(exchange(daemon.port(), &open)?.text().ends_with("# EOF\n"));
+    Ok(())
+}
+
+#[test]
+fn metrics_tell_the_time_of_hooks_that_are_processes() -> Result<()> {
+    let home = TestHome::new()?;
+    let daemon = Daemon::on(&home.path(), &home.api.url()).start()?;
+    let project = home.project();
+    let event = json!({"session_id": "s", "cwd": project, "transcript_path": project.join("none.jsonl"),
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t", "prompt": "peculiar"});
+    let grov = home.grov();
+    for name in ["PreToolUse", "PreToolUse", "UserPromptSubmit"] {
+        assert_eq!(grov.hook(name, &event)?.code(), Some(0));
+    }
+    let text = metrics(&daemon)?;
+    for (kind, count) in [("guard", 2), ("other", 1)] {
+        let labels = format!("{{kind=\"{kind}\",by=\"process\"}}");
+        assert!(
+            text.contains(&format!("grov_hook_seconds_count{labels} {count}\n")),
+            "{text}"
+        );
+        let sum = text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("grov_hook_seconds_sum{labels} ")));
+        let sum: f64 = sum.context("no sum")?.parse()?;
+        assert!(sum > 0.0 && sum < 60.0, "{sum}");
+    }
+    assert_eq!(
+        metrics(&daemon)?.matches("by=\"process\"} 2\n").count(),
+        text.matches("by=\"process\"} 2\n").count()
+    );
+    assert_eq!(daemon.stop()?.code(), Some(0));
+    assert!(!home.path().join("hook-times").exists());
+    assert_eq!(grov.hook("PreToolUse", &event)?.code(), Some(0));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::link_worker;
 use grov_drift::{Hook, HookResponse, MAX_INPUT_BYTES, Work, handle, handle_without_home, log_error};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
-use grov_runtime::{Environment, Home};
+use grov_runtime::{Environment, Home, HookTime};
 use processor::Processor;
 use programs::Own;
 use std::ffi::OsString;
@@ -82,34 +82,51 @@ impl HookCommand {
 /// Replies to a hook, or does its work.
 pub(crate) fn run(command: &HookCommand) -> ExitCode {
     let waiting_since = Instant::now();
-    let processor = matches!(command.action, Action::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
     let home = Home::locate(command.home.as_deref(), &environment).ok();
-    let log = home.clone();
+    let code = answer(command, &environment, home.as_ref(), waiting_since);
+    if let (Action::Event(event), Some(home)) = (&command.action, &home) {
+        let hook = HookTime {
+            is_guard: event.as_deref() == Some(event::PRE_TOOL_USE),
+            time: waiting_since.elapsed(),
+        };
+        hook.note(home);
+    }
+    code
+}
+
+fn answer(
+    command: &HookCommand,
+    environment: &Environment,
+    home: Option<&Home>,
+    waiting_since: Instant,
+) -> ExitCode {
+    let processor = matches!(command.action, Action::Event(_)).then(Processor::keep);
+    let log = home.cloned();
     std::panic::set_hook(Box::new(move |panic| {
         // Without its message, which may contain the user's text.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         log_error(log.as_ref(), format_args!("panic at {place}"));
     }));
-    let reply = match (&command.action, &home) {
+    let reply = match (&command.action, home) {
         (Action::Event(event), Some(home)) => handle(&Hook {
             event: event.as_deref(),
             input: &read_input(MAX_INPUT_BYTES),
             home,
-            environment: &environment,
+            environment,
             daemon_port: command.daemon_port,
             services: &hook_services(home.database()),
             programs: &Own {
                 named_home: command.home.as_deref(),
                 home,
-                environment: &environment,
+                environment,
                 processor: processor.flatten(),
             },
             waiting_since,
         }),
-        (Action::Event(event), None) => handle_without_home(event.as_deref(), &environment),
+        (Action::Event(event), None) => handle_without_home(event.as_deref(), environment),
         (Action::Work, Some(home)) => {
-            let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, &environment)));
+            let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, environment)));
             if let Ok(Err(fault)) = worked {
                 log_error(Some(home), fault);
             }
@@ -122,7 +139,7 @@ pub(crate) fn run(command: &HookCommand) -> ExitCode {
         HookResponse::Decision(text, noting) => {
             print(&text);
             if let Err(fault) = noting.finish() {
-                log_error(home.as_ref(), fault);
+                log_error(home, fault);
             }
         }
         HookResponse::Block(reason) => {
@@ -131,10 +148,10 @@ pub(crate) fn run(command: &HookCommand) -> ExitCode {
         }
         HookResponse::Empty => {}
     }
-    if let (Action::Event(Some(name)), Some(home)) = (&command.action, &home)
+    if let (Action::Event(Some(name)), Some(home)) = (&command.action, home)
         && name == event::SESSION_START
     {
-        start_link_worker(command, home, &environment);
+        start_link_worker(command, home, environment);
     }
     ExitCode::SUCCESS
 }

@@ -9,15 +9,15 @@ use grov_drift::{
     PROJECT_HEADER, PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
 };
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
-use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
+use grov_runtime::{Environment, Home, HookTimes, Settings, Shutdown, Tasks, daemon};
 use http::{HeaderMap, Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use std::ffi::OsString;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -68,14 +68,26 @@ struct Counters {
     /// Panics.
     broken: AtomicU64,
     worked: AtomicU64,
-    /// Time from the arrival of a hook to its response.
-    seconds: Family<KindLabel, Histogram, fn() -> Histogram>,
+    /// How long hooks took.
+    seconds: Family<HookLabels, Histogram, fn() -> Histogram>,
+    /// Those that ran as processes; `None` if their file cannot be made.
+    processes: Mutex<Option<HookTimes>>,
 }
 
-/// The kind of a hook: `guard` before a tool call, `other`. Not the event, which the client names.
+/// Which hooks are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct KindLabel {
+struct HookLabels {
+    /// `guard` before a tool call, `other`. Not the event, which the client names.
     kind: &'static str,
+    /// `http`, from arrival to response, or `process`, from the start of the program to its end.
+    by: &'static str,
+}
+
+impl HookLabels {
+    fn of(is_guard: bool, by: &'static str) -> Self {
+        let kind = if is_guard { "guard" } else { "other" };
+        Self { kind, by }
+    }
 }
 
 /// Upper bounds of the buckets for hooks, in seconds: 1 ms to a minute, the client's limit.
@@ -83,14 +95,28 @@ const HOOK_BUCKETS: [f64; 12] = [
     0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.125, 0.5, 2.0, 10.0, 60.0,
 ];
 
-impl Default for Counters {
-    fn default() -> Self {
+impl Counters {
+    fn new(processes: Option<HookTimes>) -> Self {
         Self {
             answered: AtomicU64::default(),
             refused: AtomicU64::default(),
             broken: AtomicU64::default(),
             worked: AtomicU64::default(),
             seconds: Family::new_with_constructor(|| Histogram::new(HOOK_BUCKETS)),
+            processes: Mutex::new(processes),
+        }
+    }
+
+    fn observe(&self, labels: &HookLabels, time: Duration) {
+        self.seconds.get_or_create(labels).observe(time.as_secs_f64());
+    }
+
+    /// Counts the hooks that ran as processes since the last call.
+    fn catch_up(&self) {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = processes.as_mut().map(HookTimes::take);
+        for hook in taken.and_then(Result::ok).unwrap_or_default() {
+            self.observe(&HookLabels::of(hook.is_guard, "process"), hook.time);
         }
     }
 }
@@ -128,7 +154,7 @@ impl HookRoute {
             work_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_WORK)),
             lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
             pending_work: AtomicUsize::new(0),
-            counters: Counters::default(),
+            counters: Counters::new(HookTimes::count(home).ok()),
             answer_fn,
         };
         Self {
@@ -138,11 +164,12 @@ impl HookRoute {
         }
     }
 
-    /// Registers the time that hooks take. Hooks that are processes of their own are not measured here.
+    /// Registers the time that hooks take.
     pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        self.shared.counters.catch_up();
         registry.register(
             "hook_seconds",
-            "Time from the arrival of a hook over HTTP to its response, by kind: guard or other",
+            "Time that hooks take, by kind: guard or other, and by what runs them: http or process",
             self.shared.counters.seconds.clone(),
         );
     }
@@ -223,15 +250,8 @@ impl Shared {
     ) {
         let (body, pending) = self.run_hook(request, received_at).over_http();
         self.counters.answered.fetch_add(1, Ordering::Relaxed);
-        let kind = if request.rest == PRE_TOOL_USE {
-            "guard"
-        } else {
-            "other"
-        };
-        self.counters
-            .seconds
-            .get_or_create(&KindLabel { kind })
-            .observe(received_at.elapsed().as_secs_f64());
+        let labels = HookLabels::of(request.rest == PRE_TOOL_USE, "http");
+        self.counters.observe(&labels, received_at.elapsed());
         // The client may have disconnected.
         let _ = sender.send(json_response(body));
         if let Some(Err(error)) = pending.map(PendingRecord::finish) {
