@@ -44,7 +44,8 @@ pub(super) fn find(
         let mut taken = 0;
         for (index, clause) in clauses.iter().enumerate() {
             let text = &sentence[clause.from..clause.to];
-            if clause.from < taken || clause.asks || !is_constraint(text, table, japanese) {
+            let is_stated = || japanese && grov_scope::states_limit(text, languages, false);
+            if clause.from < taken || clause.asks || !is_constraint(text, table, japanese) && !is_stated() {
                 continue;
             }
             let cue = first_cue(text, table).map_or(0, |(at, _)| at);

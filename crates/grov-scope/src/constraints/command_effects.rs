@@ -301,14 +301,18 @@ fn is_verb(program: &Program, verb: &str) -> bool {
     if path_words(program.name()).iter().any(|word| word == verb) {
         return true;
     }
-    let last = first.rsplit(':').next().unwrap_or_default().to_lowercase();
     let stem = |word: &str| {
         word.trim_end_matches("ing")
             .trim_end_matches("en")
             .trim_end_matches(['e', 's'])
             .to_owned()
     };
-    last.len() >= 4 && verb.len() >= 4 && stem(&last) == stem(verb)
+    // `npx prisma db seed`
+    const MOST: usize = 2;
+    [first].into_iter().chain(operands.take(MOST)).any(|word| {
+        let last = word.rsplit(':').next().unwrap_or_default().to_lowercase();
+        last.len() >= 4 && verb.len() >= 4 && stem(&last) == stem(verb)
+    })
 }
 
 /// Programs that act on an environment.

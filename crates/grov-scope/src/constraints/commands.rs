@@ -21,6 +21,8 @@ impl CommandConstraint {
         let subjects = requested_by(&self.what);
         // "Remove the handlers, but don't delete any files"
         let is_told = match &self.what {
+            // "Write a script that …, but don't run it"
+            ForbiddenCommand::Script(_) => is_younger,
             ForbiddenCommand::Delete => is_younger || sentence.has_any(FILES),
             ForbiddenCommand::Program(line) if line.len() > 1 => {
                 line.first().is_none_or(|name| sentence.has_any(&[name.as_str()]))

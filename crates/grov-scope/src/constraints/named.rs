@@ -28,6 +28,7 @@ use crate::normalized_path::NormalizedPath;
 use crate::pattern::Pattern;
 use amounts::Amount;
 use areas::Area;
+pub(super) use areas::is_about_word;
 use aspects::Aspect;
 pub(super) use change::Change;
 pub(super) use change::looks;
@@ -196,13 +197,7 @@ impl Named {
                 self.changes_aspect(change) || self.is_lost(change)
             }
             Rule::Add | Rule::Any => self.is_added(change) || self.is_run(action, change),
-            Rule::Keep => {
-                self.is_added(change)
-                    || self.changes_setting(change)
-                    || self.is_lost(change)
-                    || self.alters_line(change)
-                    || self.is_run(action, change)
-            }
+            Rule::Keep => self.changes_setting(change) || self.is_lost(change),
             Rule::Except => self.changes_setting(change),
             Rule::Stay => self.is_lost(change),
         }
@@ -301,7 +296,7 @@ impl Named {
         has_any(words, &self.words) || has_any(words, &self.translated)
     }
 
-    /// Whether an edit adds a word that was not there before.
+    /// Whether what an edit newly imports or calls has a word of the clause.
     fn is_added(&self, change: &Change<'_>) -> bool {
         let adds = self.bans || self.rule == Rule::Add;
         // What has a kind is found by that, and not by what else its name means.
@@ -309,9 +304,7 @@ impl Named {
         let is_named = |words: &Vec<String>| {
             has_any(words, &self.words) || translates && has_any(words, &self.translated)
         };
-        change.new_words().iter().any(is_named)
-            // "No lodash": a new file has none, either.
-            || adds && change.written_words().iter().any(is_named)
+        change.new_words().iter().any(is_named) || adds && change.inserted_words().iter().any(is_named)
     }
 
     /// Whether an edit gives another value to a setting that the clause names.
@@ -365,25 +358,6 @@ impl Named {
         change.removed.iter().any(|line| known(line) >= 2)
             && !change.added.iter().any(|line| known(line) >= 2)
             || is_word_lost()
-    }
-
-    /// Whether a line that names what must not change is another one.
-    fn alters_line(&self, change: &Change<'_>) -> bool {
-        // What is named as files is kept by its place.
-        let is_of_files = |area: &Area| !matches!(area, Area::Words(_));
-        let names_files = || {
-            self.words
-                .iter()
-                .any(|word| word.ends_with("file") || word.ends_with("files"))
-        };
-        let is_of_kind = !self.kinds.is_empty();
-        if is_of_kind || self.areas.iter().any(is_of_files) || !self.places.is_empty() || names_files() {
-            return false;
-        }
-        change
-            .removed
-            .iter()
-            .any(|line| self.has(&words_of(line)) && change.added.iter().any(|other| is_like(line, other)))
     }
 
     /// Whether a number in a changed line is gone, and another one is there instead.
@@ -548,9 +522,6 @@ impl Named {
                 return false;
             }
             let touches = |area: &Area| match area {
-                Area::Path(path) if reading::is_generation(path) => {
-                    area.holds(place) || change.is_below(path)
-                }
                 Area::Code => area.holds(place) && change.changes_code(place.extension()),
                 _ => area.holds(place) && is_old(place),
             };

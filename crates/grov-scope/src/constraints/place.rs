@@ -61,6 +61,8 @@ impl Place {
             Self::Layer(layer) => layer.holds(place),
             // The tests of a thing are not the thing.
             Self::Words(words) if FileKind::Test.is(place) => has_words(folder_of(place), words),
+            // One word must be all that a component is about.
+            Self::Words(words) if words.len() == 1 => super::named::is_about_word(place, words),
             Self::Words(words) => has_words(place.display(), words),
             Self::Translations => is_translation(place),
             Self::Assets => {

@@ -45,12 +45,16 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
             .iter()
             .any(|token| SUBJECTS.contains(&token.folded.as_str()))
     };
+    // Japanese negates at the end.
+    let is_kana = clause.contains(|letter| matches!(letter, '\u{3040}'..='\u{30ff}'));
     let negates = |from: usize| {
         const NEAR: usize = 6;
         let changes = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
-        words[from + 1..].iter().take(NEAR).any(changes)
+        is_kana && words.iter().any(changes) || words[from + 1..].iter().take(NEAR).any(changes)
     };
-    let stays = has(&[Term::Leave, Term::Keep]) && has(&[Term::Still]) || has(&[Term::HandsOff]);
+    let stays = is_kana && has(&[Term::Still])
+        || has(&[Term::Leave, Term::Keep]) && has(&[Term::Still])
+        || has(&[Term::HandsOff]);
     if narrates {
         let is_file = |token: &Token| token.is_place() || token.is_quoted || names_files(token);
         return words.iter().any(is_file) && (stays || negation.is_some_and(negates));

@@ -43,6 +43,7 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         .filter(|noun| is_run && (noun.term.is_none() || noun.folded == "build") && noun.folded.len() >= 4)
     {
         found.push(ForbiddenCommand::Named(noun.folded.clone()));
+        found.push(ForbiddenCommand::Script(vec![noun.folded.clone()]));
     }
     let restarts = |token: &Token| RESTARTS.iter().any(|stem| token.folded.starts_with(stem));
     if rule.iter().any(restarts) {

@@ -114,7 +114,9 @@ impl ClauseReader<'_> {
         let has = |term| self.clause.iter().any(|token| token.is(term));
         let depends = self.after.iter().any(|token| token.is(Term::If))
             && self.after.first().is_some_and(|token| token.is(Term::If));
-        if depends || has(Term::Permit) || has(Term::If) && !has(Term::Except) {
+        // "You may only touch src/" permits nothing else.
+        let permits = has(Term::Permit) && !has(Term::Only);
+        if depends || permits || has(Term::If) && !has(Term::Except) {
             return Vec::new();
         }
         if self.is_read_only() {

@@ -263,6 +263,18 @@ pub(super) fn component_words(component: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether a folder or file of a path is about a word, which may be inflected.
+pub(in crate::constraints) fn is_about_word(place: &NormalizedPath, words: &[String]) -> bool {
+    let mut names = words.to_vec();
+    names.extend(
+        words
+            .iter()
+            .filter_map(|word| language_code(word))
+            .map(str::to_owned),
+    );
+    Area::Words(vec![names]).holds(place)
+}
+
 /// Whether a folder or file is about a thing with one of these names.
 fn is_about(component: &[String], names: &[String]) -> bool {
     let mut telling = component

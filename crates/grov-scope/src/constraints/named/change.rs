@@ -61,10 +61,9 @@ pub(super) struct Side<'a> {
 /// The words of the parts of a change.
 #[derive(Debug, Default)]
 struct Words {
-    added: OnceCell<Vec<Vec<String>>>,
     new: OnceCell<Vec<Vec<String>>>,
+    inserted: OnceCell<Vec<Vec<String>>>,
     run: OnceCell<Vec<Vec<String>>>,
-    written: OnceCell<Vec<Vec<String>>>,
 }
 
 impl<'a> Change<'a> {
@@ -163,46 +162,21 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The words of each line that was not there before.
-    pub(super) fn added_words(&self) -> &[Vec<String>] {
-        let words = || self.added.iter().map(|line| words_of(line)).collect();
-        self.words.added.get_or_init(words)
-    }
-
-    /// Whether the changed lines stand below a generation of an interface, and no other: `/v1/articles:`.
-    pub(super) fn is_below(&self, generation: &str) -> bool {
-        let generations = |text: &str| -> Vec<String> {
-            let parts = text.split(['/', '"', '\'', ' ', ':', '\n']);
-            parts
-                .filter(|part| super::reading::is_generation(part))
-                .map(str::to_owned)
-                .collect()
-        };
-        let is_data = |place: &&NormalizedPath| {
-            matches!(place.extension(), "yaml" | "yml" | "json" | "proto" | "graphql")
-        };
-        let found = generations(self.before.unwrap_or_default());
-        self.places.iter().any(is_data)
-            && !found.is_empty()
-            && found.iter().all(|part| part == generation)
-            && generations(self.after).iter().all(|part| part == generation)
-    }
-
-    /// The words of each of these lines that the text before did not have.
+    /// The words of what each new line imports or calls, without those that the text before has. Other words only mention a thing.
     pub(super) fn new_words(&self) -> &[Vec<String>] {
         self.words.new.get_or_init(|| {
             let known: HashSet<String> = words_of(self.before.unwrap_or_default()).into_iter().collect();
-            let is_new = |word: &&String| !known.contains(*word);
-            self.added_words()
+            let is_new = |word: &String| !known.contains(word);
+            self.added
                 .iter()
-                .map(|words| words.iter().filter(is_new).cloned().collect())
+                .map(|line| used_words(line).into_iter().filter(is_new).collect())
                 .collect()
         })
     }
 
-    /// The words of what each line of a new file, or of an insertion, imports or calls. Other words only mention a thing.
-    pub(super) fn written_words(&self) -> &[Vec<String>] {
-        self.words.written.get_or_init(|| {
+    /// The words of what each line of a new file, or of an insertion, imports or calls.
+    pub(super) fn inserted_words(&self) -> &[Vec<String>] {
+        self.words.inserted.get_or_init(|| {
             let extension = self.places.first().map_or("", |place| place.extension());
             let is_code = !PROSE.contains(&extension) && !STYLES.contains(&extension);
             if !self.is_edit || self.before.is_some() || !is_code {
@@ -219,7 +193,14 @@ impl<'a> Change<'a> {
 
     /// The words of each command of the action that does something, besides tests.
     pub(super) fn run_words(&self, action: &AnalyzedAction<'_>) -> &[Vec<String>] {
-        let tests = |program: &Program| program.operands().any(|word| word == "test");
+        let tests = |program: &Program| {
+            program.operands().any(|word| {
+                matches!(
+                    word.rsplit(['/', ':']).next(),
+                    Some("test" | "tests" | "check" | "verify")
+                )
+            })
+        };
         let acts =
             |program: &&Program| !LOOKING.contains(&program.name()) && !looks(program) && !tests(program);
         self.words.run.get_or_init(|| {

@@ -441,7 +441,7 @@ fn is_capital_path(raw: &str) -> bool {
 }
 
 /// Whether a word names a generation of an interface: `v1`.
-pub(super) fn is_generation(raw: &str) -> bool {
+fn is_generation(raw: &str) -> bool {
     let digits = raw.strip_prefix('v').unwrap_or_default();
     !digits.is_empty() && digits.len() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

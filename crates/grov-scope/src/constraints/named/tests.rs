@@ -561,27 +561,11 @@ fn what_is_banned_must_not_be_in_new_text_either() {
 }
 
 #[test]
-fn a_changed_line_that_names_what_stays_is_asked_about() {
-    check(&[
-        (
-            "the rounding must stay exactly as is",
-            &["a.rb: total.round(2, half: :even) => total.round(2)"],
-            &["a.rb: total.sum(tax) => total.sum(net)"],
-        ),
-        (
-            "Rundung nicht anfassen",
-            &["a.py: x = round(a, 2) => x = round(a, 3)"],
-            &["a.py: x = a * 2 => x = a * 3"],
-        ),
-    ]);
-}
-
-#[test]
 fn the_verb_of_a_limit_names_nothing() {
     let limit = "do not log card numbers";
     assert!(asks(
         limit,
-        &edit("a.py", "charge()", "log.info(card.number)\ncharge()")
+        &edit("a.py", "charge()", "log(card.number())\ncharge()")
     ));
     assert!(!asks(
         limit,

@@ -41,12 +41,20 @@ impl ClauseReader<'_> {
             && !parts.literals.is_empty()
             && !parts.literals.iter().any(|literal| literal.contains(['*', '/']));
         let stays = STAYING.contains(&self.clause[cue].folded.as_str()) && self.clause[cue].is_phrase;
-        let is_certain =
-            |place: &&Place| stays || !matches!(place, Place::Path(path) if !is_certain_path(path));
+        // "Only in libs/data-access" is a path, and "only png/jpg" none.
+        let follows_in = |path: &str| {
+            self.clause
+                .windows(2)
+                .any(|pair| IN.contains(&pair[0].folded.as_str()) && pair[1].raw == *path)
+        };
+        let is_certain = |place: &&Place| {
+            stays || !matches!(place, Place::Path(path) if !is_certain_path(path) && !follows_in(path))
+        };
         let mut places: Vec<Place> = parts.places.iter().filter(is_certain).cloned().collect();
         places.extend(parts.kinds().into_iter().filter(bounds));
         let names_file = |token: &Token| {
-            token.is(Term::That) && token.is_phrase || token.is(Term::File) && token.folded != "files"
+            token.is(Term::That) && (token.is_phrase || THERE.contains(&token.folded.as_str()))
+                || token.is(Term::File) && token.folded != "files"
         };
         if places.is_empty()
             && self.clause.iter().any(names_file)
@@ -249,6 +257,14 @@ const ONLY_KINDS: &[Term] = &[
 const COMPONENTS: &[&str] = &[
     "component", "componente", "componenta", "composant", "komponente", "komponent", "widget", "controller", "controlador", "service", "servicio", "dienst",
 ];
+
+/// Words before a place.
+#[rustfmt::skip]
+const IN: &[&str] = &["in", "inside", "within", "under", "im", "unter", "innerhalb", "dans", "en", "em", "nel", "nella", "dentro", "binnen", "w", "we", "na", "sous"];
+
+/// Words for the place that was named before.
+#[rustfmt::skip]
+const THERE: &[&str] = &["there", "dort", "da", "daar", "la-bas", "ahi", "alli", "li", "la", "acolo", "tam", "aqui", "ali"];
 
 /// First words of phrases that confine to a place: "stay in", "limit yourself to".
 #[rustfmt::skip]

@@ -49,7 +49,12 @@ impl ClauseReader<'_> {
         let is_verb_alone = parts.has_only(&[Term::Change, Term::Remove, Term::Rename, Term::Until])
             && parts.has_any(&[Term::Change, Term::Remove, Term::Rename])
             && !Parts::of(self.before).places.is_empty();
-        if parts.is_empty() && (parts.has(Term::That) || is_state || is_verb_last || is_verb_alone) {
+        // "Les layouts on n'y touche pas" names its object itself.
+        let names_own = before.words.len() > 1 && parts.has(Term::That);
+        if parts.is_empty()
+            && !names_own
+            && (parts.has(Term::That) || is_state || is_verb_last || is_verb_alone)
+        {
             parts.places.extend(self.places_before());
         }
         if parts.has(Term::Outside) && !parts.places.is_empty() {
