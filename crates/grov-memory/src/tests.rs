@@ -115,7 +115,7 @@ impl MemorySearch for Shelf {
         beginnings: &[String],
         limit: u32,
     ) -> Result<Vec<(usize, String)>, StoreError> {
-        let terms = self.0.iter().flat_map(|memory| Self::terms(memory)).flatten();
+        let terms = self.0.iter().flat_map(Self::terms).flatten();
         let terms: BTreeSet<String> = terms.collect();
         let mut found = Vec::new();
         for (place, beginning) in beginnings.iter().enumerate() {
