@@ -23,7 +23,7 @@ pub struct Collector {
     port: u16,
     bodies: Arc<Mutex<Vec<Vec<u8>>>>,
     /// Connections of a collector that hangs.
-    _held: Arc<Mutex<Vec<TcpStream>>>,
+    held: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Collector {
@@ -53,7 +53,7 @@ impl Collector {
         Ok(Self {
             port,
             bodies: Arc::default(),
-            _held: Arc::default(),
+            held: Arc::default(),
         })
     }
 
@@ -63,9 +63,9 @@ impl Collector {
         let collector = Self {
             port: listener.local_addr()?.port(),
             bodies: Arc::default(),
-            _held: Arc::default(),
+            held: Arc::default(),
         };
-        let (bodies, held) = (Arc::clone(&collector.bodies), Arc::clone(&collector._held));
+        let (bodies, held) = (Arc::clone(&collector.bodies), Arc::clone(&collector.held));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let Some(answer) = answer else {
@@ -81,6 +81,15 @@ impl Collector {
 
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Whether a request arrived at a collector that hangs.
+    pub fn is_asked(&self) -> bool {
+        !self
+            .held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_empty()
     }
 
     fn bodies(&self) -> Vec<Vec<u8>> {

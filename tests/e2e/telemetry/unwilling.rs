@@ -63,6 +63,16 @@ fn a_dead_hanging_or_failing_collector_loses_spans_and_no_request() -> Result<()
 }
 
 #[test]
+fn a_stop_does_not_wait_for_a_collector_that_hangs() -> Result<()> {
+    let collector = Collector::hanging()?;
+    let home = TestHome::new()?;
+    let daemon = daemon(&home, &collector)?;
+    home.person(&daemon)?.types(PROMPT)?;
+    eventually("the spans to be sent", || collector.is_asked().then_some(()))?;
+    stop(daemon)
+}
+
+#[test]
 fn a_slow_collector_gets_its_spans_and_delays_no_request() -> Result<()> {
     let collector = Collector::slow(Duration::from_secs(3))?;
     let home = TestHome::new()?;
