@@ -137,7 +137,12 @@ impl Aspect {
             old.iter().any(|old| !is_kept(old))
         };
         match self {
-            Self::Names => is_renamed(before, after, extension, labels),
+            Self::Names => {
+                let known: HashSet<&str> = before.lines().map(str::trim).collect();
+                let is_new = |line: &&str| !known.contains(line.trim());
+                let added: Vec<&str> = after.lines().filter(is_new).collect();
+                is_renamed(removed, &added, extension, labels)
+            }
             Self::Routes => loses(&route_of),
             Self::Format => loses(&format_of),
             Self::Versions => loses(&version_of),

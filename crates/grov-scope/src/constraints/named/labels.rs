@@ -67,11 +67,13 @@ pub(super) fn kinds_in(text: &str) -> Vec<LabelKind> {
     rows.flat_map(|(kinds, _)| kinds.iter().copied()).collect()
 }
 
-/// Whether a text gives a thing of one of these kinds another name than the one before; of any kind if there are none.
-pub(super) fn is_renamed(before: &str, after: &str, extension: &str, kinds: &[LabelKind]) -> bool {
-    let all =
-        |text: &str| -> HashSet<Label> { text.lines().flat_map(|line| labels(line, extension)).collect() };
-    let (old, new) = (all(before), all(after));
+/// Whether lines that an edit adds give a thing of one of these kinds another name than those that it removes; of any kind if there
+/// are none.
+pub(super) fn is_renamed(removed: &[&str], added: &[&str], extension: &str, kinds: &[LabelKind]) -> bool {
+    let all = |lines: &[&str]| -> HashSet<Label> {
+        lines.iter().flat_map(|line| labels(line, extension)).collect()
+    };
+    let (old, new) = (all(removed), all(added));
     let is_meant = |kind: &LabelKind| kinds.is_empty() || kinds.contains(kind);
     let gained: HashSet<LabelKind> = new.difference(&old).map(|(kind, _)| *kind).collect();
     old.difference(&new)
