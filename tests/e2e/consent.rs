@@ -31,9 +31,9 @@ fn guard(daemon: &Daemon, project: &Path, input: &Value) -> Result<String> {
     Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }
 
-/// Plays a session in which the agent writes a forbidden file. Returns whether a correction is in the request with the
-/// call's result.
-fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
+/// Plays a session in which the agent writes a forbidden file. `asked_in` is the client's permission mode if the guard asks
+/// about the call. Returns whether a correction is in the request with the call's result.
+fn is_corrected_after(asked_in: Option<&str>, is_allowed: bool) -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let project = folder.path().join("project");
     fs::create_dir_all(project.join(".git"))?;
@@ -65,7 +65,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
             .filter(|events| !events.is_empty())?;
         Some(())
     })?;
-    if is_asked {
+    if let Some(mode) = asked_in {
         let transcript = folder.path().join("s.jsonl");
         let line = json!({"type": "user", "sessionId": id, "message": {"role": "user", "content": PROMPT}});
         fs::write(&transcript, format!("{line}\n"))?;
@@ -74,7 +74,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
             &project,
             &json!({
                 "session_id": id, "transcript_path": transcript, "cwd": project, "hook_event_name": "PreToolUse",
-                "permission_mode": "default", "tool_name": "Write", "tool_input": input, "tool_use_id": call,
+                "permission_mode": mode, "tool_name": "Write", "tool_input": input, "tool_use_id": call,
             }),
         )?;
         ensure!(output.contains("\"ask\""), "{output}");
@@ -90,7 +90,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     let arrived = upstream.sim().messages();
     let newest = arrived.last().context("nothing arrived")?;
     let is_injected = String::from_utf8_lossy(&newest.body).contains(OWN_TEXT_OPENING);
-    if is_asked && is_allowed {
+    if asked_in == Some("default") && is_allowed {
         // The drift log no longer contains it.
         eventually("the verdict is taken back", || {
             let log = grov.run_json(&["drift", "log", "--session", &id]).ok()?;
@@ -105,13 +105,20 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
 #[test]
 fn consent_in_the_guards_dialog_counts_for_the_proxy() -> Result<()> {
     assert!(
-        is_corrected_after(false, true)?,
+        is_corrected_after(None, true)?,
         "an action without a question must be corrected"
     );
-    assert!(!is_corrected_after(true, true)?, "the user said yes");
+    assert!(!is_corrected_after(Some("default"), true)?, "the user said yes");
     assert!(
-        !is_corrected_after(true, false)?,
+        !is_corrected_after(Some("default"), false)?,
         "the user said no, and nothing was changed"
     );
+    Ok(())
+}
+
+#[test]
+fn a_call_that_runs_because_permissions_are_bypassed_is_no_consent() -> Result<()> {
+    // `claude --dangerously-skip-permissions` shows the guard's question to nobody.
+    assert!(is_corrected_after(Some("bypassPermissions"), true)?);
     Ok(())
 }
