@@ -23,7 +23,7 @@ use crate::hook::HookContext;
 use crate::runtime;
 use crate::services::{STORE_TIMEOUT, Services};
 use check::{CheckOutcome, GuardCheck};
-use decision::is_never_stopped;
+use decision::{is_never_stopped, runs_tests};
 use grov_domain::{ClientSessionId, GuardVerdict, StoreError};
 use grov_hooks::event::GUARD_TIMEOUT;
 use grov_hooks::permission;
@@ -75,7 +75,9 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     if let Some(stop) = check.refused_tool(context.input, &settings.tools().allow) {
         return refused(Arc::new(check), stop);
     }
-    if is_never_stopped(&check.action, Some(&check.root)) {
+    if is_never_stopped(&check.action, Some(&check.root))
+        && !(runs_tests(&check.action) && check.runs_scripts())
+    {
         return HookResponse::Empty;
     }
     let check = Arc::new(check);

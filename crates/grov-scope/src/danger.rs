@@ -3,12 +3,14 @@
 //! A command that the goal or an instruction mentions ("publish", "force-push", "reset") is not reported. Neither is the
 //! removal of build output or of temporary files.
 
+mod content;
 mod destructive;
 mod effects;
 mod files;
 mod outbound;
 mod oversight;
 mod script;
+mod script_names;
 mod statements;
 mod system;
 
@@ -176,6 +178,11 @@ impl<'a> EvaluationContext<'a> {
         self.is_history_unknown || self.history.has_changed(place)
     }
 
+    /// Whether the agent made a file in this conversation.
+    pub(crate) fn has_created(&self, place: &NormalizedPath) -> bool {
+        self.history.has_created(place)
+    }
+
     /// Whether the working directory is a folder for temporary files.
     fn is_in_temporary_folder(&self) -> bool {
         let here = self.directory.path(".");
@@ -244,6 +251,10 @@ pub(crate) fn findings<'a>(
         .iter()
         .filter(|command| command.name() == "mkdir");
     context.created_paths = makes.flat_map(Program::operands).collect();
+    // `> all.csv; for x in a b; do cat $x >> all.csv; done`
+    let fills = action.programs().iter().filter(|command| command.appends);
+    let filled = fills.flat_map(|command| command.targets.iter().map(String::as_str));
+    context.created_paths.extend(filled);
     let text = action.sketch.command.as_deref().unwrap_or_default();
     context.uses_temporary = [
         "mktemp",
@@ -276,8 +287,9 @@ pub(crate) fn findings<'a>(
                     .or_else(|| system::of_command(command, before, action.programs(), &context)),
             })
             .or_else(|| effects::of_command(command, action.programs(), &context))
-            .or_else(|| files::of_command(command, source, &context))
-            .or_else(|| outbound::of_command(command, source, action.programs(), &context));
+            .or_else(|| files::of_command(command, source, action.programs(), &context))
+            .or_else(|| outbound::of_command(command, source, action.programs(), &context))
+            .or_else(|| script_names::of_command(command, &context));
         // One finding of each kind per command line is enough.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)

@@ -140,7 +140,8 @@ pub(crate) fn findings(
     let mut weakenings: Vec<(Weakening, &str)> = Vec::new();
     for change in changes.iter().take(MAX_FILES) {
         let place = change.place;
-        if is_free(place, context) {
+        // What the agent made weakens nothing that was there.
+        if is_free(place, context) || kind == Kind::Questions && context.has_created(place) {
             continue;
         }
         weakenings.extend(

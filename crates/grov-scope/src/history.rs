@@ -177,6 +177,9 @@ pub(crate) struct History {
     entries: VecDeque<Entry>,
     touched: HashSet<u64>,
     changed: HashSet<u64>,
+    /// Files that were written whole and that nothing touched before.
+    #[serde(default)]
+    created: HashSet<u64>,
     words: HashSet<u64>,
     #[serde(rename = "here")]
     directory: WorkingDirectory,
@@ -210,6 +213,11 @@ impl History {
         self.changed.contains(&hash(place))
     }
 
+    /// Whether the agent made a file: it wrote it whole, and nothing touched it before.
+    pub(crate) fn has_created(&self, place: &NormalizedPath) -> bool {
+        self.created.contains(&hash(place))
+    }
+
     /// The working directory of commands.
     pub(crate) fn directory(&self) -> &WorkingDirectory {
         &self.directory
@@ -241,7 +249,7 @@ impl History {
         } else {
             Kind::Run
         };
-        insert_bounded(&mut self.touched, action.touched.iter().map(hash));
+        self.record_touched(action);
         self.record_changes(action);
         self.follow_directory(action);
         if self.entries.len() >= MAX_ENTRIES {
@@ -265,8 +273,17 @@ impl History {
 
     /// Records the files and commands of a subagent's action, without an entry.
     pub(crate) fn record_subagent(&mut self, action: &AnalyzedAction<'_>) {
-        insert_bounded(&mut self.touched, action.touched.iter().map(hash));
+        self.record_touched(action);
         self.record_changes(action);
+    }
+
+    fn record_touched(&mut self, action: &AnalyzedAction<'_>) {
+        if action.sketch.action_type == ActionType::Write {
+            let is_new = |file: &&NormalizedPath| !self.touched.contains(&hash(*file));
+            let new: Vec<u64> = action.changed.iter().filter(is_new).map(hash).collect();
+            insert_bounded(&mut self.created, new.into_iter());
+        }
+        insert_bounded(&mut self.touched, action.touched.iter().map(hash));
     }
 
     fn record_changes(&mut self, action: &AnalyzedAction<'_>) {

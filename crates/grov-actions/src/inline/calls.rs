@@ -232,11 +232,20 @@ fn compares(code: &Code<'_>, start: usize, end: usize) -> bool {
     };
     let is_named = names
         .into_iter()
-        .any(|(name, value)| !is_wide(&name) && !is_missing(value));
+        .any(|(name, value)| !is_wide(&name) && !is_missing(value) && is_identity(&name));
     // `where("name", "x")`, `where({name: "x"})`, `eq(users.id, 1)`
     let is_pair = code.language != Language::Ruby && code.language != Language::Python && parts.len() == 2;
     let is_object = code.token(start).is_some_and(|token| token.is('{')) && end > start + 2;
     is_named || is_pair || is_object
+}
+
+/// Whether a column tells one record from all others, by its name.
+fn is_identity(name: &str) -> bool {
+    has_word(
+        "id pk uuid guid key slug email name username login token sku number",
+        name,
+    ) || name.ends_with("_id")
+        || name.ends_with("Id")
 }
 
 /// The index of the token before the separator (`.`, `?.`, `::` or `->`) that precedes the name at `at`.

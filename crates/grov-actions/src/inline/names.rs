@@ -55,6 +55,10 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
             Token::Sign(')' | ']' | '}') => {
                 brackets.pop();
             }
+            // `[unlink(x) for x in values]`
+            Token::Name(name) if name == "for" && brackets.last() == Some(&false) => {
+                found.extend(loop_target(tokens, at));
+            }
             Token::Name(name) if brackets.last().is_none_or(|may| *may) => {
                 if tokens[..at].last().is_some_and(|before| before.is('.')) {
                     continue;

@@ -71,7 +71,7 @@ pub(super) fn statement(language: Language, call: &Call) -> Option<String> {
                 || call.named("cascade").is_some()
         }
         (Language::JavaScript, "del" | "delete") => is_bare && receives("knex db table from"),
-        (Language::JavaScript, "destroy") => call.named("truncate").is_some(),
+        (Language::JavaScript, "destroy") => call.named("truncate").is_some() || call.has_empty_object,
         (Language::JavaScript, "drop") if before.starts_with("db.") && is_bare => {
             return Some(format!("DROP COLLECTION {table}"));
         }

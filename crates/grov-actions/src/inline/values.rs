@@ -363,6 +363,11 @@ impl<'t> Code<'t> {
                 value = match method {
                     "split" | "strip" | "trim" | "encode" | "decode" | "chomp" | "to_s" | "toString" => value,
                     "format" => fill_placeholders(value),
+                    // `require('os').homedir()`
+                    "homedir" => Value::Text(Text {
+                        value: "~".to_owned(),
+                        ..Text::default()
+                    }),
                     "glob" | "rglob" | "joinpath" => self.below(value, method, at + 2, end),
                     _ => Value::Unknown,
                 };

@@ -8,6 +8,11 @@ use grov_domain::{Argument, Program, Role};
 const FILE_PROGRAMS: &str = "rm rmdir unlink rimraf shred trash find mv cp ln tee touch mkdir truncate chmod chown chgrp sed dd \
       install rsync mkfs";
 
+/// Whether a program affects nothing but the files in its arguments.
+pub(crate) fn is_about_files(program: &str) -> bool {
+    has_word(FILE_PROGRAMS, program)
+}
+
 /// Adds the programs that run in a container, with their paths replaced by the corresponding paths of the host.
 /// Programs that only affect files of the container are left out.
 pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: &mut Vec<Program>) {
@@ -30,7 +35,7 @@ pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: 
         };
         program.targets = program.targets.iter().flat_map(|path| outside(path)).collect();
         program.changes = program.changes.iter().flat_map(|path| outside(path)).collect();
-        if has_word(FILE_PROGRAMS, program.name()) {
+        if is_about_files(program.name()) {
             let mut touches = false;
             let mut arguments = Vec::new();
             for argument in std::mem::take(&mut program.arguments) {

@@ -1,5 +1,6 @@
 //! Collects the programs of a command line.
 
+use crate::shell::container::is_about_files;
 use crate::shell::options::roles_of;
 use crate::shell::words::Argument;
 use grov_domain::{CommandLine, Program, program_name};
@@ -117,6 +118,23 @@ impl Record {
         if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
             let names = inner.iter().map(|program| program.name().to_owned());
             program.for_each.extend(names);
+        }
+    }
+
+    /// Adds the programs among those run for each file that do more than change files: `find -execdir terraform destroy`.
+    pub(crate) fn add_others(&mut self, inner: Vec<Program>) {
+        for mut program in inner {
+            if is_about_files(program.name()) || self.programs.len() >= MAX_PROGRAMS {
+                continue;
+            }
+            // The numbers of the others are those of another list.
+            program.source = None;
+            program
+                .arguments
+                .iter_mut()
+                .for_each(|argument| argument.output_of = 0..0);
+            program.changes.clear();
+            self.programs.push(program);
         }
     }
 

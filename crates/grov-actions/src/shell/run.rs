@@ -373,6 +373,10 @@ impl Walk {
                     self.record.add(guess, context.clone());
                 }
                 match name {
+                    // `parallel 'kubectl delete pod {}' ::: a b`
+                    "parallel" if rest.first().is_some_and(|first| first.text.contains(' ')) => {
+                        self.inner_script(rest[0].written());
+                    }
                     "parallel" => self.program(&without_inputs(rest), context),
                     _ => self.program(rest, context),
                 }
@@ -535,6 +539,7 @@ impl Walk {
         self.program(command, Context::default());
         let inner = std::mem::replace(&mut self.record.programs, outer);
         self.record.runs_for_each(number, &inner);
+        self.record.add_others(inner);
     }
 
     /// Analyzes shell commands or code.
@@ -593,7 +598,12 @@ impl Walk {
                 .filter(|program| !program.is_empty());
             let entrypoint = entrypoint.map(Argument::new);
             let arguments: Vec<Argument> = entrypoint.into_iter().chain(command.iter().cloned()).collect();
-            self.program(&arguments, Context::default());
+            // `docker compose exec -T db psql <<EOF`
+            let context = Context {
+                input,
+                ..Context::default()
+            };
+            self.program(&arguments, context);
             self.record.leave(shell);
         }
         self.shell.scripts.truncate(scripts);

@@ -22,6 +22,9 @@ pub(crate) const MAX_ARGUMENTS: usize = 4096;
 /// The maximum number of changed places of a command.
 const MAX_CHANGES: usize = 4096;
 
+/// What stands for a folder that `mktemp` makes.
+const TEMPORARY: &str = "/tmp/mktemp";
+
 /// A path, and whether it is known to be a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -226,6 +229,10 @@ impl Shell {
             None => Some("~".to_owned()),
             Some(target) if target.text.is_empty() && !target.unknown => return,
             Some(target) if target.text == "-" => self.previous_folder.clone(),
+            // `cd "$(mktemp -d)"`
+            Some(target) if target.unknown && target.written().contains("mktemp") => {
+                Some(TEMPORARY.to_owned())
+            }
             // A variable is kept as the name of a folder. Anything else unknown makes the folder unknown.
             Some(target) if target.unknown && !target.text.starts_with('$') => None,
             Some(target) => {

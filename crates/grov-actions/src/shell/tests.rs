@@ -184,7 +184,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("(cd src && rm a); rm b", "delete src/a; delete b"),
     ("pushd src && rm a && popd && rm b", "delete src/a; delete b"),
     ("cd \"$X\" && rm a", "delete $X/a"),
-    ("cd \"$(mktemp -d)\" && rm a", "delete a"),
+    ("cd \"$(mktemp -d)\" && rm a", "delete /tmp/mktemp/a"),
     ("cd && rm a", "delete ~/a"),
     ("rm $(cd src && ls) b", "read src/; delete b"),
     // Wrappers.

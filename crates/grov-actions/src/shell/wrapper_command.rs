@@ -250,11 +250,11 @@ fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [Argument]> {
         "with python extra group env-file package with-requirements name directory project",
     );
     let rest = skip_options(rest, valued);
-    // `mise exec node@22 -- npm test`
+    // `mise exec node@22 -- npm test`, `op run -- npm test`
     let dashes = rest
         .iter()
         .position(|word| word.text == "--")
-        .filter(|_| name == "mise");
+        .filter(|at| name == "mise" || *at == 0);
     Some(dashes.map_or(rest, |at| &rest[at + 1..]))
 }
 
@@ -302,7 +302,16 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
     match program {
         "ssh" => (wrapper.is_script, wrapper.host) = (true, ExecutionHost::Remote),
         "watch" => wrapper.is_script = true,
-        "env" | "doas" | "cross-env" | "dotenv" => wrapper.command += count_assignments(rest),
+        // `dotenv -f .env run -- program`
+        "dotenv" => {
+            let runs = rest.iter().take(2).map(|word| word.text.as_str());
+            wrapper.command += match runs.collect::<Vec<_>>().as_slice() {
+                ["run", "--"] => 2,
+                ["run", ..] => 1,
+                _ => count_assignments(rest),
+            };
+        }
+        "env" | "doas" | "cross-env" | "dotenvx" => wrapper.command += count_assignments(rest),
         // `command -v` only prints the path of the program.
         // `sudo -l` lists what is allowed.
         "sudo"

@@ -162,6 +162,12 @@ impl GuardCheck {
         }
     }
 
+    /// Whether the call runs scripts that could be read.
+    pub(super) fn runs_scripts(&self) -> bool {
+        self.read_scripts();
+        self.scripts.get().is_some_and(|scripts| !scripts.is_empty())
+    }
+
     /// Reads the scripts that a command runs.
     fn read_scripts(&self) {
         let command = self.action.command.as_deref();

@@ -72,7 +72,7 @@ pub struct Stop {
 pub fn decide(question: &Question<'_>) -> Option<Stop> {
     let root = ProjectRoot::new(question.root);
     let action = AnalyzedAction::new(&root, question.action);
-    if is_harmless(&action) {
+    if is_harmless(&action) && (action.is_read_only() || question.scripts.is_empty()) {
         return None;
     }
     let found = findings(question, question.contract);
@@ -138,9 +138,14 @@ fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop
     })
 }
 
-/// Whether an action runs under any contract: it only reads or runs tests.
+/// Whether an action runs under any contract: it only reads, or runs tests.
 pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
     is_harmless(&AnalyzedAction::new(&ProjectRoot::new(root), action))
+}
+
+/// Whether an action runs tests: scripts of the project that run with them may do more.
+pub(super) fn runs_tests(action: &ActionSketch) -> bool {
+    action.effects.contains(&EffectKind::Test)
 }
 
 /// Whether the action only reads or runs tests.
@@ -155,6 +160,16 @@ fn is_harmless(action: &AnalyzedAction<'_>) -> bool {
 /// The findings against an action, the most severe first.
 fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     let mut rules = Rules::new(contract.clone(), question.root);
+    if is_harmless(&AnalyzedAction::new(
+        &ProjectRoot::new(question.root),
+        question.action,
+    )) {
+        // Tests run under any contract; what else runs with them is judged as a script.
+        let mut found = rules.assess_scripts(question.scripts, question.past.is_none());
+        found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
+        found.sort_by_key(|finding| finding.at_most);
+        return found;
+    }
     if question.is_released {
         rules.lift_read_only();
     }

@@ -262,6 +262,7 @@ impl RequestWords {
             let is_state = clause.count > 0 && STATES.contains(&before)
                 || before == "in" && folded.ends_with("ing")
                 || before == "in" && folded.ends_with("ed")
+                || clause.count > 0 && is_adjective(folded, before, next)
                 || before != "please" && is_before_noun(folded, before);
             // `Release` within a sentence is the name of something.
             let mut letters = word.raw.chars();
@@ -322,10 +323,9 @@ impl RequestWords {
     /// Whether the request only asks questions, or to look at things: no word in it asks for work.
     pub(crate) fn only_looks(&self) -> bool {
         let looks = self.is_asking || self.words <= MAX_NOUNS || self.requests_any(LOOKING);
-        looks
-            && !self.all.is_empty()
-            && !self.mentions_any(WORK)
-            && !WORKING.iter().any(|stems| self.mentions_any(stems))
+        // "#1207" is the number of a task.
+        let is_said = self.all.iter().any(|word| word.contains(char::is_alphabetic));
+        looks && is_said && !self.mentions_any(WORK) && !WORKING.iter().any(|stems| self.mentions_any(stems))
     }
 
     /// Whether the request orders something other than to look at things or to edit them.
@@ -413,6 +413,17 @@ fn is_before_noun(word: &str, before: &str) -> bool {
     const PREPOSITIONS: &[&str] = &["de", "di", "do", "da", "du", "von", "van", "na", "no"];
     let is_infinitive = ["r", "re", "er", "en", "n"].iter().any(|end| word.ends_with(end));
     !is_infinitive && (ARTICLES.contains(&before) || PREPOSITIONS.contains(&before))
+}
+
+/// Whether "empty" says what something is: "skip empty rows", and not "empty the trash".
+fn is_adjective(word: &str, before: &str, next: &str) -> bool {
+    const VERB_BEFORE: &[&str] = &[
+        "to", "and", "then", "please", "now", "or", "just", "go", "can", "you", "lets", "let's",
+    ];
+    word == "empty"
+        && !DETERMINERS.contains(&next)
+        && !matches!(next, "it" | "them" | "out" | "all")
+        && !VERB_BEFORE.contains(&before)
 }
 
 /// Stems of words that keep something.

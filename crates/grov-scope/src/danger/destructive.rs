@@ -96,11 +96,14 @@ fn windows_removal(command: &Program, context: &EvaluationContext<'_>) -> Option
     })
 }
 
+/// Whether a command removes folders with all that is in them.
+pub(super) fn is_recursive(command: &Program) -> bool {
+    command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf"
+}
+
 /// The finding for a recursive removal.
 fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    let recursive =
-        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
-    if !recursive {
+    if !is_recursive(command) {
         return None;
     }
 
@@ -218,7 +221,7 @@ pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContex
 
 /// Stems of words for work that removes files as a side effect, such as a restructuring.
 #[rustfmt::skip]
-const REARRANGING: &[&str] = &[
+pub(super) const REARRANGING: &[&str] = &[
     "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
     "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
@@ -229,7 +232,7 @@ const EVERYTHING: &[&str] = &["all.", "everything", "whole", "entire", "alles", 
 
 /// Names of folders that contain most of a project.
 #[rustfmt::skip]
-const SOURCES: &[&str] = &[
+pub(super) const SOURCES: &[&str] = &[
     "src", "lib", "app", "apps", "crates", "packages", "include", "internal", "cmd", "pkg", "server", "client",
     "frontend", "backend", "web", "tests", "test", "docs", "migrations",
 ];

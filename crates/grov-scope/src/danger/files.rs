@@ -1,8 +1,8 @@
 //! Commands that empty, overwrite or remove files that cannot be restored.
 
-use super::destructive::{is_excused, outside_removal};
+use super::destructive::{is_excused, is_recursive, outside_removal};
 use super::outbound::is_secret_file;
-use super::{DESTRUCTIVE, EvaluationContext, RISKY, finding, is_for_trial};
+use super::{DESTRUCTIVE, EvaluationContext, RISKY, content, finding, is_for_trial};
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Program};
@@ -11,6 +11,7 @@ use grov_domain::{Finding, Program};
 pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
+    programs: &[Program],
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     overwritten_input(command, source)
@@ -20,7 +21,9 @@ pub(super) fn of_command(
         .or_else(|| match command.name() {
             "mv" => moved_away(command, context),
             "rm" | "unlink" | "shred" | "trash" | "rimraf" | "del" | "del-cli" | "git-rm" | "remove-item"
-            | "Remove-Item" => removed(command, context),
+            | "Remove-Item" => {
+                removed(command, context).or_else(|| content::removed(command, programs, context))
+            }
             _ => None,
         })
 }
@@ -55,6 +58,11 @@ fn overwritten_input(command: &Program, source: Option<&Program>) -> Option<Find
     );
     finding(RISKY, None, reason)
 }
+
+/// Endings of files whose content is not made again.
+const DATA: &[&str] = &[
+    "csv", "db", "env", "json", "ndjson", "parquet", "sql", "sqlite", "sqlite3", "tsv", "xlsx", "yaml", "yml",
+];
 
 /// The finding for files that are emptied: `: > x`, `truncate -s 0 x`, `cp /dev/null x`.
 fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
@@ -99,7 +107,8 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         let is_log = matches!(place.extension(), "log" | "out" | "txt" | "pid") || place.components().any(|part| part == "log" || part == "logs");
         let is_many = file.contains('*') && !is_log;
         let is_unasked = !is_log && context.compiled.request.only_looks() && !is_build_output(&place);
-        if is_many || is_unasked || !place.is_in_project() && context.root.is_known() {
+        let holds_data = !context.created_paths.contains(&file) && DATA.contains(&place.extension()) && !is_made_by_programs(&place) && !place.components().any(is_for_trial);
+        if is_many || is_unasked || holds_data || !place.is_in_project() && context.root.is_known() {
             let fine = file.starts_with("/dev/") || is_temporary(&place) || is_excused(&place, context);
             let name = place.display();
             return finding(RISKY, Some(name), format!("{name} is emptied, which was not requested")).filter(|_| !fine);
@@ -220,8 +229,7 @@ fn is_valuable(place: &NormalizedPath, is_recursive: bool) -> bool {
 
 /// The finding for removed files outside the project, or ones in it that cannot be restored.
 fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    let is_recursive =
-        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
+    let is_recursive = is_recursive(command);
     let request = &context.compiled.request;
     if super::effects::is_harmless(command) {
         return None;
@@ -289,13 +297,13 @@ fn is_unknown_file(path: &str) -> bool {
 pub(super) fn is_made_by_programs(place: &NormalizedPath) -> bool {
     #[rustfmt::skip]
     const ENDINGS: &[&str] = &[
-        "a", "actual", "aux", "bak", "cache", "class", "coverage", "diff", "gcda", "gcno", "info", "lock", "log", "map", "new", "o", "obj", "orig", "out", "patch", "pid", "profdata",
+        "a", "actual", "aux", "bak", "bbl", "bcf", "blg", "cache", "class", "coverage", "diff", "gcda", "gcno", "info", "lock", "log", "map", "new", "o", "obj", "orig", "out", "patch", "pid", "profdata",
         "profraw", "prof", "pyc", "pyo", "received", "rej", "snap", "so", "sock", "swp", "temp", "test", "tmp", "toc", "trace", "tsbuildinfo",
     ];
     #[rustfmt::skip]
     const FOLDERS: &[&str] = &[
         "bin", "cache", "coverage", "htmlcov", "log", "logs", "node_modules", "obj", "out", "output", "reports", "screenshots", "site", "storybook-static", "temp", "test-results", "tmp", "venv", "vendor",
-        "_build", "_site", "public", "library", "deriveddata", "intermediate", "playwright-report", "cypress", "__snapshots__",
+        "_build", "_site", "deps", "public", "library", "deriveddata", "intermediate", "playwright-report", "cypress", "__snapshots__",
     ];
     let name = place.name();
     is_build_output(place)
@@ -304,9 +312,18 @@ pub(super) fn is_made_by_programs(place: &NormalizedPath) -> bool {
         || ENDINGS.contains(&place.extension())
         || name.ends_with('~')
         || name.starts_with(['.', '#']) && !name.starts_with(".env") && name != ".git" && name != ".github"
-        || place
-            .components()
-            .any(|part| FOLDERS.contains(&part) || part.contains("cache") || part.contains("tmp"))
+        || place.components().any(|part| {
+            FOLDERS.contains(&part) || part.contains("cache") || part.contains("tmp") || is_variant(part)
+        })
+}
+
+/// Whether a name is that of build output with more words: `build-debug`, `dist-newstyle`, `zig-out`.
+fn is_variant(name: &str) -> bool {
+    let mut words = name.split(['-', '_']);
+    let (first, last) = (words.next(), words.next_back());
+    last.is_some()
+        && (matches!(first, Some("build" | "dist"))
+            || matches!(last, Some("out" | "build" | "output" | "files")))
 }
 
 #[cfg(test)]

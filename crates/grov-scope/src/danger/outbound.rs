@@ -1,5 +1,6 @@
 //! Outbound commands: publishing, deploying, sending secrets.
 
+mod elsewhere;
 mod remote_script;
 
 use super::effects::stems::{CHANGE, PUBLISH, REMOVE, RESTART, SEND, STOP};
@@ -61,6 +62,11 @@ pub(super) fn of_command(
             None,
             "Something is deleted on another machine, which was not requested",
         );
+    }
+    if let Some(found) =
+        elsewhere::transferred(command, context).or_else(|| elsewhere::changed(command, programs, context))
+    {
+        return Some(found);
     }
     if posts_message(command) && !asked.orders_any(MESSAGING) {
         return finding(
@@ -468,6 +474,26 @@ fn sends_secrets(command: &Program, before: Option<&Program>, programs: &[Progra
     let piped = chain.any(|program| prints_secrets(program) || outputs(program))
         || inside.into_iter().any(prints_secrets)
         || command.reads.iter().any(|file| is_secret_file(file));
+    // `tar czf keys.tgz ~/.ssh && scp keys.tgz host:`
+    let packed = programs
+        .iter()
+        .filter(|other| {
+            matches!(
+                other.name(),
+                "tar" | "zip" | "7z" | "gpg" | "cp" | "cat" | "base64" | "openssl"
+            )
+        })
+        .filter(|other| other.operands().any(is_secret_file))
+        .any(|other| {
+            let names = other.operands().chain(other.targets.iter().map(String::as_str));
+            let mut names = names.filter(|name| name.contains('.') && !is_secret_file(name));
+            names.any(|name| {
+                command
+                    .words()
+                    .any(|word| word.trim_start_matches('@') == name || word.ends_with(&format!("@{name}")))
+            })
+        });
+    let piped = piped || packed;
     let remote = !matches!(program, "scp" | "rsync" | "sftp")
         || command.operands().last().is_some_and(|word| word.contains(':'));
     remote && (sent_file || piped)

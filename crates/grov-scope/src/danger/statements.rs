@@ -16,6 +16,11 @@ const CLIENTS: &[&str] = &[
     "sqlite-utils", "sqlite3", "sqlplus", "supabase", "tiup", "trino", "turso", "usql", "valkey-cli", "vsql", "wp", "wrangler", "ycqlsh", "ysqlsh",
 ];
 
+/// Whether a program is a client of a database.
+pub(super) fn is_client(program: &str) -> bool {
+    CLIENTS.binary_search(&program).is_ok()
+}
+
 /// The finding for the statements that a command gives to a database.
 pub(super) fn of_command(
     command: &Program,
@@ -325,7 +330,14 @@ fn document_removal(text: &str) -> Option<&'static str> {
     let all = [".deletemany(", ".remove(", ".updatemany("]
         .iter()
         .any(|call| removes_all(call));
-    (dense.contains("db.") && all).then_some("deleteMany without a filter")
+    // `deleteMany({_id: …})` removes one.
+    let many = || {
+        dense.match_indices(".deletemany({").any(|(at, call)| {
+            let filter = dense[at + call.len()..].trim_start_matches(['"', '\'']);
+            !filter.starts_with("_id") && !filter.starts_with("id")
+        })
+    };
+    (dense.contains("db.") && (all || many())).then_some("deleteMany")
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {

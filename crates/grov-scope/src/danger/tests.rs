@@ -153,7 +153,7 @@ fn what_the_user_asked_for_is_no_danger() {
 
 #[test]
 fn a_removal_outside_the_expected_scope_is_a_minor_finding() {
-    let removal = bash("rm -rf web/pages");
+    let removal = bash("rm -rf web/legacy");
     assert_eq!(score("Fix the parser", &["src/parser.rs"], &removal), 7);
     assert_eq!(score("Fix the parser", &[], &removal), 10);
     assert_eq!(score("Remove the old pages", &["src/parser.rs"], &removal), 10);
@@ -570,7 +570,7 @@ fn what_is_only_said_in_code_is_no_danger() {
 #[test]
 fn a_nested_shell_does_not_change_the_working_directory() {
     // The removed folder is in the project: `cd` in the nested shell does not affect the outer shell.
-    assert_eq!(score("Fix it", &[], &bash("bash -c 'cd /'; rm -rf notes")), 10);
+    assert_eq!(score("Fix it", &[], &bash("bash -c 'cd /'; rm -rf old")), 10);
     assert_eq!(
         score("Fix it", &[], &bash("bash -c 'cd /srv && rm -rf notes'")),
         3

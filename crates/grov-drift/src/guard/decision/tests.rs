@@ -130,6 +130,32 @@ fn reading_and_testing_are_never_stopped() {
 }
 
 #[test]
+fn what_a_test_runs_besides_is_stopped() {
+    let contract = held_to("Run the unit tests", &["Don't run tests"]);
+    let scripts = |text: &str| {
+        vec![RunScript {
+            path: format!("{ROOT}/package.json"),
+            targets: vec!["test".to_owned()],
+            text: text.to_owned(),
+            line: grov_actions::command_line(text),
+            ..RunScript::default()
+        }]
+    };
+    let stops = |scripts: &[RunScript]| {
+        let action = bash("npm test");
+        assert!(runs_tests(&action));
+        decide(&Question {
+            scripts,
+            ..question(&contract, &action)
+        })
+        .is_some()
+    };
+    assert!(stops(&scripts("vitest run; npm publish --access public")));
+    assert!(!stops(&scripts("vitest run && rm -rf coverage")));
+    assert!(!stops(&[]));
+}
+
+#[test]
 fn off_goal_actions_run() {
     let mut contract = held_to("Fix the typo in README.md", &[]);
     contract.scope = vec!["README.md".to_owned()];

@@ -4,6 +4,7 @@ use super::{
     CRITICAL, DESTRUCTIVE, EvaluationContext, REARRANGING, REMOVING, RISKY, Unrequested, finding,
     is_everything, outside_removal, removal, unrequested,
 };
+use crate::danger::content::{holds_content, is_removal_welcome};
 use crate::danger::files::is_made_by_programs;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
@@ -135,7 +136,7 @@ fn selected(command: &Program, folder: &str, context: &EvaluationContext<'_>) ->
             || is_made_by_programs(&NormalizedPath::new(context.root, &format!("x.{name}")))
     };
     let fine = !place.is_in_project()
-        || is_made_by_programs(&place)
+        || is_made_by_programs(&place) && !holds_content(&place)
         || command.has_word(&["-empty"])
         || !patterns.is_empty() && patterns.iter().all(is_made)
         || context.asks_for_removal_of(&place)
@@ -204,7 +205,11 @@ pub(super) fn fed(
     match source.map(|source| (source, source.name())) {
         Some((source, "find" | "fd" | "fdfind")) => found(source, context),
         Some((source, "ls")) => of_folders(source, 0),
-        Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => of_folders(source, 1),
+        Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => {
+            let reason = "Files are removed because of what is in them, which was not requested";
+            of_folders(source, 1)
+                .or_else(|| finding(RISKY, None, reason).filter(|_| !is_removal_welcome(context)))
+        }
         Some((_, "git" | "mktemp")) => None,
         _ => UNSHOWN_FILES.finding(context),
     }

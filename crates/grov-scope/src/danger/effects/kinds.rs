@@ -251,7 +251,7 @@ pub(super) const HOOKS: Effect = effect(
     "skips the checks of the repository",
 );
 #[rustfmt::skip]
-pub(super) const UNASKED_PUSH: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc"]], "pushes commits");
+pub(super) const UNASKED_PUSH: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "tag.", "tags.", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc"]], "pushes commits");
 #[rustfmt::skip]
 pub(super) const PUSH_TO_MAIN: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc", "merg", "main", "master", "rebas", "backport"]], "pushes commits to the main branch");
 #[rustfmt::skip]

@@ -201,7 +201,7 @@ fn stored_data_is_removed_only_at_request() {
         "kafka-topics.sh --bootstrap-server k:9092 --list",
         "psql app -c \"UPDATE users SET admin = true WHERE id = 1\"",
         "psql app -c 'select truncate(x, 2) from t'",
-        "mongosh app --eval 'db.users.deleteMany({age: 3})'",
+        "mongosh app --eval 'db.users.deleteMany({_id: 3})'",
         "mongosh app --eval 'db.users.find()'",
         "sqlite3 :memory: 'create table x(a); drop table x;'",
         "mysql shop < schema.sql",

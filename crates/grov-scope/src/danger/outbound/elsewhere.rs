@@ -1,0 +1,166 @@
+//! Files copied to another machine, and commands that change something there.
+
+use super::super::effects::stems::{PUBLISH, REMOVE, RESET, RESTART, SEND, STOP};
+use super::super::{EvaluationContext, RISKY, finding, is_for_trial};
+use super::is_local;
+use grov_domain::{ExecutionHost, Finding, Program};
+
+/// Stems of words that ask for a change of a machine.
+#[rustfmt::skip]
+const ADJUSTING: &[&str] = &[
+    "updat", "configur", "enabl", "disabl", "instal", "appl", "upgrad", "rotat", "migrat", "provision", "set.", "setup", "patch", "chang", "put.", "place", "replac", "creat", "add.",
+    "einricht", "ander", "aktualisier", "actualiz", "configura", "aggiorn", "zmien", "ustaw", "обнов", "настро", "更新", "配置", "設定",
+];
+
+/// The finding for files of this machine that are copied to another one.
+pub(super) fn transferred(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let request = &context.compiled.request;
+    let is_dry = command.has("--dry-run", 'n') && command.name() == "rsync";
+    let is_asked = [SEND, PUBLISH, ADJUSTING]
+        .iter()
+        .any(|stems| request.orders_any(stems));
+    let target = match command.name() {
+        "scp" | "rsync" => command.operands().last().filter(|target| is_remote(target))?,
+        "sftp"
+            if command
+                .input
+                .as_deref()
+                .is_some_and(|input| input.contains("put ")) =>
+        {
+            command.operands().next()?
+        }
+        _ => return None,
+    };
+    let from_there = command
+        .operands()
+        .next()
+        .is_some_and(|source| is_remote(source) && source != target);
+    let reason = format!("Files are copied to {target}, which was not requested");
+    finding(RISKY, None, reason).filter(|_| !is_dry && !is_asked && !from_there && !is_trial(target, command))
+}
+
+fn is_remote(place: &str) -> bool {
+    place
+        .split_once(':')
+        .is_some_and(|(host, _)| host.len() > 1 && !host.contains(['/', '.']) || host.contains('@'))
+        || place.contains("@") && place.contains(':')
+}
+
+/// Whether a machine is for trials, or this one.
+fn is_trial(host: &str, command: &Program) -> bool {
+    is_local(command) || is_for_trial(host) || host.contains("vagrant") || host.starts_with("vm")
+}
+
+/// Programs that change files or services wherever they run.
+#[rustfmt::skip]
+const CHANGING: &[&str] = &[
+    "apk", "apt", "apt-get", "chmod", "chown", "cp", "crontab", "dd", "dnf", "initctl", "install", "kill", "killall", "ln", "mkfs", "mv", "nginx", "pip", "pip3", "pkill", "pm2",
+    "reboot", "rm", "service", "shutdown", "snap", "supervisorctl", "systemctl", "tee", "truncate", "ufw", "useradd", "userdel", "yum",
+];
+
+/// Subcommands with which other programs change something.
+#[rustfmt::skip]
+const VERBS: &[&str] = &[
+    "checkout", "deploy", "down", "install", "kill", "migrate", "prune", "pull", "reload", "remove", "reset", "restart", "rm", "rmi", "start", "stop", "up", "upgrade", "-i",
+];
+
+/// Subcommands and options with which programs only show something.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "--version", "-V", "cat", "get", "info", "is-active", "is-enabled", "list", "list-units", "log", "logs", "ls", "ps", "show", "stats", "status", "version", "-t", "-T", "-l", "-0",
+];
+
+/// The finding for a command on another machine that does more than show something.
+pub(super) fn changed(
+    command: &Program,
+    programs: &[Program],
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    let request = &context.compiled.request;
+    if command.host != ExecutionHost::Remote || command.through.iter().any(|outer| outer == "kubectl") {
+        return None;
+    }
+    let is_script =
+        command.word.contains('/') && !command.word.starts_with('/') || command.word.ends_with(".sh");
+    let changes = CHANGING.contains(&command.name())
+        || is_script
+        || matches!(
+            command.name(),
+            "docker" | "podman" | "git" | "npm" | "sed" | "docker-compose" | "make"
+        ) && command.has_word(VERBS);
+    // "Free space on build-07" is about that machine.
+    let mut hosts = programs
+        .iter()
+        .filter(|program| program.name() == "ssh")
+        .filter_map(|ssh| ssh.operands().next());
+    let names_host = hosts.any(|host| {
+        host.split('@')
+            .next_back()
+            .is_some_and(|host| request.names(host))
+    });
+    let asks = [ADJUSTING, PUBLISH, REMOVE, RESET, RESTART, SEND, STOP];
+    let is_asked = asks.iter().any(|stems| request.orders_any(stems))
+        || request.orders_any(&["run.", "rerun", "execut", "reproduc"])
+        || request.is_about(&["server", "remote", "ssh", "host."]) && !request.only_looks();
+    let reason = format!(
+        "`{}` runs on another machine, which was not requested",
+        command.name()
+    );
+    finding(RISKY, None, reason).filter(|_| {
+        changes && !command.has_word(LOOKING) && !is_asked && (!names_host || request.only_looks())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Rules;
+    use crate::analyzed_action::tests::bash;
+    use grov_domain::GoalContract;
+
+    fn is_asked(goal: &str, command: &str) -> bool {
+        let contract = GoalContract {
+            goal: goal.to_owned(),
+            ..GoalContract::default()
+        };
+        Rules::new(contract, Some("/home/me/p"))
+            .assess(&bash(command), None)
+            .score
+            < 5
+    }
+
+    #[test]
+    fn copies_to_other_machines_and_changes_there_are_asked_about() {
+        for command in [
+            "scp config.yml web1:/etc/app/",
+            "rsync -av dist/ deploy@web1:/srv/app/",
+            "sftp me@host <<< 'put notes.txt'",
+            "ssh web1 'sudo systemctl restart app'",
+            "ssh deploy@web1 'cd /srv/app && git pull && ./restart.sh'",
+        ] {
+            assert!(is_asked("Fix the parser", command), "{command}");
+        }
+    }
+
+    #[test]
+    fn looks_at_other_machines_and_what_was_asked_for_run() {
+        for (goal, command) in [
+            ("Fix the parser", "scp web1:/var/log/app.log /tmp/"),
+            ("Fix the parser", "rsync -avn dist/ web1:/srv/app/"),
+            (
+                "Fix the parser",
+                "ssh web1 'uptime; df -h /; sudo systemctl status app'",
+            ),
+            ("Fix the parser", "ssh web1 docker ps"),
+            ("Fix the parser", "kubectl exec api-0 -- cat /etc/app.conf"),
+            ("Copy the build to web1", "scp -r dist web1:/srv/"),
+            (
+                "Free space on build-07",
+                "ssh build-07 ccache --evict-older-than 30d",
+            ),
+            ("Restart the app on web1", "ssh web1 sudo systemctl restart app"),
+            ("Fix the parser", "rsync -a dist/ vagrant@box:/srv/"),
+        ] {
+            assert!(!is_asked(goal, command), "{goal}: {command}");
+        }
+    }
+}
