@@ -51,19 +51,23 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
         return finding(RISKY, None, reason);
     }
     // `./scripts/migrate.sh prod`, `make seed ENV=production`
-    let set = command
-        .assignments
-        .iter()
-        .map(String::as_str)
-        .filter(|one| !one.starts_with("NODE_ENV"));
-    let words = command.words().filter(|_| !command.has_word(&["--mode"]));
-    let value = |word: &'_ str| word.rsplit('=').next().is_some_and(|value| LIVE.contains(&value));
-    let is_live = words.chain(set).any(value);
+    let is_live = runs_live(command);
     let is_named = words().any(|word| word.len() >= 4 && request.mentions_any(&[word]));
     let reads = command.operands().any(|word| OTHERWISE.contains(&word));
     let reason = format!("`{name}` runs on production, which was not requested");
     finding(RISKY, None, reason)
         .filter(|_| is_live && !is_named && !reads && !request.is_about(&["prod", "production", "live"]))
+}
+
+/// Whether an argument or a variable is the name of production. Programs start for trial with `NODE_ENV=production`.
+fn runs_live(command: &Program) -> bool {
+    let set = command
+        .assignments
+        .iter()
+        .filter(|one| !one.starts_with("NODE_ENV"));
+    let mut values = command.words().chain(set.map(String::as_str));
+    let is_live = |word: &str| word.rsplit('=').next().is_some_and(|value| LIVE.contains(&value));
+    !command.has_word(&["--mode"]) && values.any(is_live)
 }
 
 /// Names of the environment that users depend on.

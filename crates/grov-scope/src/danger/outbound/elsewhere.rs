@@ -3,6 +3,8 @@
 use super::super::effects::stems::{PUBLISH, REMOVE, RESET, RESTART, SEND, STOP};
 use super::super::{EvaluationContext, RISKY, finding, is_for_trial};
 use super::is_local;
+use crate::danger::files::is_made_by_programs;
+use crate::normalized_path::NormalizedPath;
 use grov_domain::{ExecutionHost, Finding, Program};
 
 /// Stems of words that ask for a change of a machine.
@@ -80,13 +82,19 @@ pub(super) fn changed(
     if command.host != ExecutionHost::Remote || command.through.iter().any(|outer| outer == "kubectl") {
         return None;
     }
+    let is_again = || {
+        let mut places = command
+            .operands()
+            .map(|path| NormalizedPath::new(context.root, path));
+        command.name() == "rm" && places.all(|place| is_made_by_programs(&place))
+    };
     let is_script =
         command.word.contains('/') && !command.word.starts_with('/') || command.word.ends_with(".sh");
     let changes = CHANGING.contains(&command.name())
         || is_script
         || matches!(
             command.name(),
-            "docker" | "podman" | "git" | "npm" | "sed" | "docker-compose" | "make"
+            "docker" | "podman" | "npm" | "sed" | "docker-compose" | "make"
         ) && command.has_word(VERBS);
     // "Free space on build-07" is about that machine.
     let mut hosts = programs
@@ -107,7 +115,11 @@ pub(super) fn changed(
         command.name()
     );
     finding(RISKY, None, reason).filter(|_| {
-        changes && !command.has_word(LOOKING) && !is_asked && (!names_host || request.only_looks())
+        changes
+            && !is_again()
+            && !command.has_word(LOOKING)
+            && !is_asked
+            && (!names_host || request.only_looks())
     })
 }
 
