@@ -16,11 +16,6 @@ const CLIENTS: &[&str] = &[
     "sqlite-utils", "sqlite3", "sqlplus", "supabase", "tiup", "trino", "turso", "usql", "valkey-cli", "vsql", "wp", "wrangler", "ycqlsh", "ysqlsh",
 ];
 
-/// Whether a program is a client of a database.
-pub(super) fn is_client(program: &str) -> bool {
-    CLIENTS.binary_search(&program).is_ok()
-}
-
 /// The finding for the statements that a command gives to a database.
 pub(super) fn of_command(
     command: &Program,
