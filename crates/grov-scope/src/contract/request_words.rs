@@ -581,6 +581,24 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_a_task_is_no_question() {
+        assert!(!RequestWords::new(vec!["#1207"], &[]).only_looks());
+        assert!(RequestWords::new(vec!["flyway state"], &[]).only_looks());
+    }
+
+    #[test]
+    fn empty_is_a_verb_before_its_object() {
+        for (text, expected) in [
+            ("skip empty rows", false),
+            ("empty the trash", true),
+            ("stop it and empty redis", true),
+        ] {
+            let request = RequestWords::new(vec![text], &[]);
+            assert_eq!(request.mentions_any(&["empty"]), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn an_action_that_is_only_named_is_not_asked_for() {
         for (text, stem) in [
             ("which files would be published?", "publish"),

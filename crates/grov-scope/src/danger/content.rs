@@ -93,8 +93,9 @@ fn is_replaceable(place: &NormalizedPath, path: &str, context: &EvaluationContex
         || context.created_paths.iter().any(is_remade)
         || context.compiled.request.orders_any(TIDY) && context.names(place)
         || context.has_run(place.name())
-        || context.compiled.request.mentions_any(REARRANGING)
-            && (context.names(place) || place.components().any(|part| SOURCES.contains(&part)))
+        || context.compiled.request.mentions_any(REARRANGING) && context.names(place)
+        // Git has the code.
+        || place.components().any(|part| SOURCES.contains(&part)) && !holds_content(place)
         || place.components().any(|part| LEFT_OVER.contains(&part))
 }
 

@@ -481,3 +481,23 @@ fn every_weakening_is_reported_once() {
             .all(|report| report.asks || report.against != super::Nothing)
     );
 }
+
+#[test]
+fn the_agent_may_skip_tests_of_a_file_that_it_made() {
+    let contract = GoalContract {
+        goal: "Write tests for the tax module".to_owned(),
+        ..GoalContract::default()
+    };
+    let mut rules = Rules::new(contract, Some("/home/me/p"));
+    let skips = edit(
+        "tax/tax_test.go",
+        "func TestA(t *testing.T) {\n",
+        "func TestA(t *testing.T) {\n\tt.Skip(\"a race\")\n",
+    );
+    assert_eq!(rules.questions(&skips, false).len(), 1);
+    rules.replay(
+        &write("tax/tax_test.go", "", "func TestA(t *testing.T) {\n}\n"),
+        false,
+    );
+    assert_eq!(rules.questions(&skips, false).len(), 0);
+}
