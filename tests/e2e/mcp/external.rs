@@ -8,7 +8,6 @@ use grov_sim::{Behaviour, Rule, When};
 use grov_tests::{Grov, McpClient, eventually};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 const ASK: &str = "/perplexity/chat/completions";
@@ -82,8 +81,11 @@ fn slow_program(bench: &Bench) -> Result<String> {
     })
 }
 
+/// Whether a process runs; one that was killed and whose parent has not asked for its exit code does not.
 fn is_running(process: &str) -> bool {
-    Path::new(&format!("/proc/{process}")).exists()
+    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = state.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    !state.is_empty() && !state.starts_with('Z')
 }
 
 #[test]

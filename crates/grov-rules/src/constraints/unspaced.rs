@@ -44,7 +44,9 @@ pub(super) fn find(
         let mut taken = 0;
         for (index, clause) in clauses.iter().enumerate() {
             let text = &sentence[clause.from..clause.to];
-            let is_stated = || japanese && grov_scope::states_limit(text, languages, false);
+            // "不要な" is a word for things, which are to be removed.
+            let is_stated =
+                || japanese && !text.contains("不要") && grov_scope::states_limit(text, languages, false);
             if clause.from < taken || clause.asks || !is_constraint(text, table, japanese) && !is_stated() {
                 continue;
             }

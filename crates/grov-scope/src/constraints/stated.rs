@@ -50,7 +50,7 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
     let negates = |from: usize| {
         const NEAR: usize = 6;
         let changes = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
-        is_kana && words.iter().any(changes) || words[from + 1..].iter().take(NEAR).any(changes)
+        is_kana && words[..=from].iter().any(changes) || words[from + 1..].iter().take(NEAR).any(changes)
     };
     let stays = is_kana && has(&[Term::Still])
         || has(&[Term::Leave, Term::Keep]) && has(&[Term::Still])
@@ -61,7 +61,8 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
     }
     stays
         || negation.is_some_and(|at| !speaks(at) && negates(at))
-        || words.iter().any(Token::is_place) && has(&[Term::Only])
+        // "Just add /v2/invoices" requests.
+        || words.iter().any(Token::is_place) && has(&[Term::Only]) && !has(&[Term::Add])
 }
 
 /// Whether a word means files.

@@ -180,7 +180,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         "als", "blijkt", "crasht", "doet", "er", "faalt", "gaan", "gaat", "geeft", "had", "hangt", "heb", "hebben",
         "heeft", "het", "hij", "hoef", "hoeft", "hoeven", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg",
         "krijgt", "kunnen", "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont",
-        "verschijnt", "waarom", "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt",
+        "verandert", "verschijnt", "waarom", "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt",
         "ze", "zie", "ziet", "zijn",
     ]),
     idle: PhraseList::of(&[

@@ -186,7 +186,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         "jesli", "jest", "jezeli", "kiedy", "ktora", "ktore", "ktory", "laduje", "leci", "ma", "maja", "mam", "mamy",
         "mi", "mial", "moga", "mogl", "mowi", "moze", "on", "ona", "oni", "pada", "pisze", "pojawia", "pokazuje",
         "powinien", "powinna", "powinno", "sa", "user", "uzytkownik", "wchodzi", "widze", "widzi", "wyskakuje",
-        "wywala", "zapisuje", "zwraca",
+        "wywala", "zapisuje", "zmienia", "zwraca",
     ]),
     idle: PhraseList::of(&[
         "bardzo", "blad", "bledow", "bledu", "byl", "bylo", "chodzi", "da", "do", "dziala", "dzialaja", "dzialalo",

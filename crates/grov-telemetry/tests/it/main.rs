@@ -234,6 +234,7 @@ async fn a_receiver_that_refuses_is_asked_again_after_a_pause() {
         asked.load(Ordering::Relaxed),
         counters.dropped.load(Ordering::Relaxed),
     );
-    assert!((2..=3).contains(&asked), "asked {asked} times in 30 s");
+    // A record may have waited while the receiver was asked.
+    assert!((2..=4).contains(&asked), "asked {asked} times in 30 s");
     assert!((15..30).contains(&dropped), "{dropped} records without spans");
 }
