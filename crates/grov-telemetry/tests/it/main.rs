@@ -224,12 +224,16 @@ async fn a_receiver_that_refuses_is_asked_again_after_a_pause() {
         Arc::new(RecordMetrics::default()),
         Some(queue),
     );
-    let running = tokio::spawn(exporter.run(std::future::pending()));
-    for number in 0..30 {
-        sink.submit(record(number, Some("x"), "end_turn"));
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let half_a_minute = async {
+        for number in 0..30 {
+            sink.submit(record(number, Some("x"), "end_turn"));
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+    };
+    tokio::select! {
+        () = exporter.run(std::future::pending()) => panic!("it ended"),
+        () = half_a_minute => {}
     }
-    running.abort();
     let (asked, dropped) = (
         asked.load(Ordering::Relaxed),
         counters.dropped.load(Ordering::Relaxed),
