@@ -122,20 +122,7 @@ pub(super) fn holds_content(place: &NormalizedPath) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::Rules;
-    use crate::analyzed_action::tests::bash;
-    use grov_domain::GoalContract;
-
-    fn is_asked(goal: &str, command: &str) -> bool {
-        let contract = GoalContract {
-            goal: goal.to_owned(),
-            ..GoalContract::default()
-        };
-        Rules::new(contract, Some("/home/me/p"))
-            .assess(&bash(command), None)
-            .score
-            < 5
-    }
+    use crate::danger::tests::is_asked;
 
     #[test]
     fn content_of_the_project_is_not_removed_unasked() {

@@ -109,20 +109,7 @@ fn name_of(command: &Program) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Rules;
-    use crate::analyzed_action::tests::bash;
-    use grov_domain::GoalContract;
-
-    fn is_asked(goal: &str, command: &str) -> bool {
-        let contract = GoalContract {
-            goal: goal.to_owned(),
-            ..GoalContract::default()
-        };
-        Rules::new(contract, Some("/home/me/p"))
-            .assess(&bash(command), None)
-            .score
-            < 5
-    }
+    use crate::danger::tests::is_asked;
 
     #[test]
     fn scripts_that_deploy_or_destroy_by_name_are_asked_about() {

@@ -18,6 +18,16 @@ fn score(goal: &str, scope: &[&str], action: &ActionSketch) -> u8 {
     danger.map(|finding| finding.at_most).min().unwrap_or(10)
 }
 
+/// Whether the guard asks about a command under a goal.
+pub(super) fn is_asked(goal: &str, command: &str) -> bool {
+    let contract = GoalContract {
+        goal: goal.to_owned(),
+        ..GoalContract::default()
+    };
+    let mut rules = Rules::new(contract, Some("/home/me/p"));
+    rules.assess(&bash(command), None).score < 5
+}
+
 #[test]
 fn a_variable_below_a_folder_outside_the_project_is_found() {
     for (command, most) in [

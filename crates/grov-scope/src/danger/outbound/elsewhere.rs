@@ -125,20 +125,7 @@ pub(super) fn changed(
 
 #[cfg(test)]
 mod tests {
-    use crate::Rules;
-    use crate::analyzed_action::tests::bash;
-    use grov_domain::GoalContract;
-
-    fn is_asked(goal: &str, command: &str) -> bool {
-        let contract = GoalContract {
-            goal: goal.to_owned(),
-            ..GoalContract::default()
-        };
-        Rules::new(contract, Some("/home/me/p"))
-            .assess(&bash(command), None)
-            .score
-            < 5
-    }
+    use crate::danger::tests::is_asked;
 
     #[test]
     fn copies_to_other_machines_and_changes_there_are_asked_about() {
