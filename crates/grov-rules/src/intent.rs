@@ -254,6 +254,27 @@ mod tests {
                 &["No new packages"],
             ),
             (
+                &[
+                    "Add dark mode. Work only inside website/theme please. No new packages.",
+                    "Next: the search box. It is in website/search, so the theme restriction is off now.",
+                ],
+                &["No new packages"],
+            ),
+            (
+                &[
+                    "Try to reproduce issue 77, read-only for now.",
+                    "Nice. Now fix it, the read-only rule is lifted.",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "Mach die Suche schneller, nur in src/suche.",
+                    "Weiter mit src/index, die Beschränkung auf src/suche gilt nicht mehr.",
+                ],
+                &[],
+            ),
+            (
                 &["Fix the parser. Don't touch the tests.", "thanks, go on"],
                 &["Don't touch the tests"],
             ),

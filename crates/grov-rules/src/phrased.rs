@@ -252,6 +252,11 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
         let clause = &words[from..=end];
         let mut at = 0;
         let mut skipped = 0;
+        if ends_a_rule(clause) {
+            found.push(&text[clause[0].start..clause[clause.len() - 1].end]);
+            from = end + 1;
+            continue;
+        }
         while at < clause.len() {
             if skipped == 0 && is_addition(&clause[at..], languages) {
                 found.push(&text[clause[0].start..clause[clause.len() - 1].end]);
@@ -285,11 +290,43 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
                 .entries()
                 .iter()
                 .any(|entry| clause.contains(entry))
-        }) {
+        }) || UNSPACED_RULES.iter().any(|rule| clause.contains(rule))
+            && UNSPACED_ENDED.iter().any(|end| clause.contains(end))
+        {
             found.push(clause);
         }
     }
     found
+}
+
+/// Words for a rule that the user set.
+#[rustfmt::skip]
+static RULES: PhraseList = PhraseList::of(&[
+    "ban", "beperking", "beschrankung", "constraint", "divieto", "einschrankung", "freeze", "interdictia",
+    "interdiction", "limit", "limita", "limitation", "limitazione", "limite", "limiti", "ograniczenie", "prohibicion",
+    "proibicao", "regel", "regla", "regle", "regola", "regra", "regula", "restricao", "restriccion", "restrictia",
+    "restrictie", "restriction", "restrizione", "rule", "sperre", "verbod", "verbot", "vincolo", "zakaz",
+]);
+
+/// Words with which it no longer holds.
+#[rustfmt::skip]
+static ENDED: PhraseList = PhraseList::of(&[
+    "anulat", "anulata", "anulowana", "anulowane", "aufgehoben", "caiu", "cancelled", "decade", "does not apply",
+    "doesn't apply", "dropped", "entfallt", "geldt niet meer", "gilt nicht mehr", "gone", "hinfallig", "is off",
+    "is over", "is void", "ja nao vale", "levantada", "levantado", "levee", "lifted", "n'est plus valable",
+    "nao vale mais", "ne s'applique plus", "ne vaut plus", "nie obowiazuje", "no longer applies", "non vale piu",
+    "nu mai e valabil", "nu mai e valabila", "nu mai se aplica", "revocada", "ridicata", "rimossa", "tolta",
+    "vervallen", "vervalt", "weg", "ya no aplica", "ya no vale", "zniesiona", "zniesione", "zniesiony",
+]);
+
+/// The same in Chinese and Japanese.
+const UNSPACED_RULES: &[&str] = &["限制", "规定", "禁令", "制限", "ルール", "制約"];
+const UNSPACED_ENDED: &[&str] = &["取消", "解除", "不再", "作废", "なくな", "撤廃", "不要に"];
+
+/// Whether a clause says that a rule no longer holds: "the theme restriction is off now".
+fn ends_a_rule(clause: &[Word<'_>]) -> bool {
+    let has = |list: &PhraseList| (0..clause.len()).any(|at| list.at(clause, at).is_some());
+    has(&RULES) && has(&ENDED)
 }
 
 /// Whether a clause only names something that is permitted as well: "alerts now too", "die Zahlungen also auch".
@@ -391,7 +428,7 @@ mod tests {
 
     #[test]
     fn searched_tables_are_sorted() {
-        for list in [&FAULTS, &JOINING] {
+        for list in [&ENDED, &FAULTS, &JOINING, &RULES] {
             assert!(list.entries().is_sorted_by(|one, other| one < other));
         }
     }

@@ -46,6 +46,7 @@ use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
 pub use stated::states_limit;
+use vocabulary::Term;
 use written::{Written, WrittenConstraint};
 
 /// The maximum number of constraints, and the maximum bytes read of each.
@@ -118,6 +119,7 @@ impl Constraints {
             added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
             limits.append(added);
         }
+        limits.paths.spare_confined();
         limits
     }
 
@@ -149,6 +151,11 @@ impl Constraints {
         let languages = prompt.map_or(Languages::NONE, |prompt| Languages::of(&words(prompt)));
         let words = clause::tokens(text, languages);
         if permitted.iter().any(|permission| permission.lifts(&words)) {
+            return;
+        }
+        // "Ask me before you delete a file", and later "yes, they can go".
+        let is_question = words.iter().any(|word| word.is_any(&[Term::Ask]));
+        if is_question && later.iter().any(Sentence::answers_yes) {
             return;
         }
         let context = prompt.map_or_else(Context::default, |prompt| {

@@ -92,6 +92,12 @@ pub(super) fn find<'w>(
     found
 }
 
+/// Words for a subject that stand as well for an object, or before one: "corrige ça", "corrige el cálculo".
+#[rustfmt::skip]
+const OBJECTS: &[&str] = &[
+    "ca", "cela", "das", "dat", "deze", "dies", "dit", "el", "es", "eso", "esto", "het", "il", "isso", "isto", "it", "quello", "questo", "that", "this", "to",
+];
+
 /// The first word of what somebody else says.
 fn reported(words: &[Word<'_>]) -> usize {
     let is_in = |at: usize, list: &PhraseList| words.get(at).is_some_and(|word| list.contains(&word.folded));
@@ -206,7 +212,7 @@ impl Reader<'_, '_> {
                 .get(at + 1)
                 .is_some_and(|next| AFTER_A_NOUN.contains(&next.folded) && !self.words[at].pauses())
             && !self.words.get(at + 1).is_some_and(|next| {
-                SUBJECTS.contains(&next.folded) && !next.pauses() && !next.is_any(&["it", "that", "this"])
+                SUBJECTS.contains(&next.folded) && !next.pauses() && !next.is_any(OBJECTS)
             })
     }
 

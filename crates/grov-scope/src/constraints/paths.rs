@@ -143,15 +143,11 @@ impl PathConstraints {
             .collect();
         let named = |limit: &mut PathConstraint, with_own: bool| {
             // "Fix it in src/. Leave the snapshots alone" limits the change of src/.
-            let is_file = |path: &&Pattern| {
-                let name = path.text().rsplit('/').next();
-                name.is_some_and(|name| name.contains('.'))
-            };
             let own = own
                 .iter()
                 .filter(|_| with_own)
                 .filter_map(|sentence| sentence.change.as_ref());
-            let own = own.flat_map(|change| change.paths.iter().filter(is_file));
+            let own = own.flat_map(|change| change.paths.iter().filter(|path| is_file(path)));
             let later = younger
                 .iter()
                 .flat_map(|change| change.paths.iter().chain(&change.names));
@@ -172,14 +168,29 @@ impl PathConstraints {
                 .all(|target| matches!(target, Target::Kind(_)));
             named(limit, !is_kind);
             let is_other = |path: &Pattern| !covered(&limit.targets, &NormalizedPath::new(root, path.text()));
-            let ends = younger
-                .iter()
-                .any(|change| change.paths.iter().any(is_other) || !change.kinds.is_empty());
+            let ends = younger.iter().any(|change| !change.kinds.is_empty())
+                || later.iter().any(|sentence| sentence.places.iter().any(is_other))
+                || younger.iter().any(|change| change.paths.iter().any(is_other));
             if ends {
                 limit.targets.clear();
             }
         }
         self.only.retain(|limit| !limit.targets.is_empty());
+    }
+
+    /// "Only change tax.rb, and leave the templates": a file that alone may change is forbidden by no limit that does not name it.
+    pub(super) fn spare_confined(&mut self) {
+        let targets = self.only.iter().flat_map(|limit| &limit.targets);
+        let files = targets.filter_map(|target| match target {
+            Target::Path(pattern) if is_file(pattern) => Some(pattern.clone()),
+            _ => None,
+        });
+        for file in files.take(MAX_LIFTED).collect::<Vec<_>>() {
+            let others = self.forbidden.iter_mut();
+            for limit in others.filter(|limit| !limit.text.contains(file.text())) {
+                limit.lifted.push(file.clone());
+            }
+        }
     }
 
     /// Adds places that must not change.
@@ -250,6 +261,12 @@ impl PathConstraints {
             .or_else(|| self.only.iter().find(excludes))?;
         Some(&limit.text)
     }
+}
+
+/// Whether a path names a file, and no folder.
+fn is_file(path: &Pattern) -> bool {
+    let name = path.text().rsplit('/').next();
+    name.is_some_and(|name| name.contains('.') && !name.contains('*'))
 }
 
 /// Whether a file lists others, which the limit on the existing ones is not about.

@@ -21,6 +21,8 @@ pub(super) struct Sentence {
     changes: bool,
     /// What it asks to change, if it does.
     pub(super) change: Option<RequestedChange>,
+    /// The paths that it names, unless it forbids something, asks, or only points to them.
+    pub(super) places: Vec<Pattern>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +59,14 @@ impl Sentence {
         let verbs = Verbs::of(&text, &read);
         let forbids = forbids(&read);
         let asks_another = text.ends_with('?') && !read.iter().any(|word| word.folded == "you");
+        let points = read.iter().any(|word| word.is_any(POINTING));
+        let places = if forbids || points || text.ends_with('?') {
+            Vec::new()
+        } else {
+            paths(&text).iter().map(|path| Pattern::new(root, path)).collect()
+        };
         Self {
+            places,
             orders: !forbids && read.iter().any(|word| verbs.orders(word)),
             changes: !forbids && !asks_another && verbs.asks(),
             change: (!forbids && !asks_another)
@@ -132,6 +141,17 @@ impl Sentence {
         self.changes || self.agrees()
     }
 
+    /// Whether it answers a question with yes: a clause of it begins so, and none of it forbids.
+    pub(super) fn answers_yes(&self) -> bool {
+        let begins = |at: usize| at == 0 || self.words[at - 1].pauses;
+        let says_yes = |(at, word): (usize, &SentenceWord)| {
+            // The others mean something else in another language: "si" is "if", "da" is "there".
+            YES.contains(&word.folded.as_str()) && begins(at)
+                || at == 0 && word.pauses && YES_ALONE.contains(&word.folded.as_str())
+        };
+        !self.forbids && !self.is_question() && (self.words.iter().enumerate().any(says_yes) || self.agrees())
+    }
+
     fn agrees(&self) -> bool {
         const MOST: usize = 5;
         if self.words.len() > MOST || self.forbids || self.is_question() {
@@ -177,6 +197,20 @@ impl RequestedChange {
         Some(change)
     }
 }
+
+/// Verbs with which a sentence only points to a file: "see docs/api.md".
+#[rustfmt::skip]
+const POINTING: &[&str] = &[
+    "as", "check", "cf", "comme", "como", "compare", "come", "consulta", "guarda", "jak", "like", "look", "lies", "mira", "read", "regarde", "see", "siehe", "veja", "vezi", "vgl", "voir", "wie", "zie", "zobacz", "zoals", "参考", "参照",
+];
+
+/// Words for yes.
+const YES: &[&str] = &[
+    "yes", "yep", "yeah", "yup", "sure", "oui", "tak", "sim", "好的", "可以", "はい",
+];
+
+/// Words for yes that mean something else in another language.
+const YES_ALONE: &[&str] = &["ja", "jo", "si", "da", "ok", "okay"];
 
 /// Words for kinds of files.
 const KINDS: &[(&str, FileKind)] = &[

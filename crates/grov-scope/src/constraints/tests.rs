@@ -709,3 +709,62 @@ fn looking_only_ends_when_a_change_is_asked_for() {
         "Explain logout. Don't change anything."
     ]));
 }
+
+#[test]
+fn a_yes_lifts_what_had_to_be_asked_first() {
+    let first = "Take the SDK out of the app. Ask before you delete any file.";
+    let removal = bash("git rm src/crash.ts");
+    let is_forbidden =
+        |later: &[&str]| forbidden_after(first, "Ask before you delete any file", later, &removal);
+    assert!(is_forbidden(&[]));
+    for next in ["And the readme?", "no, keep it", "don't delete it yes or no"] {
+        assert!(is_forbidden(&[next]), "{next}");
+    }
+    for next in [
+        "ok saw your question: yes crash.ts can go",
+        "Yes, delete it",
+        "ja, weg damit",
+    ] {
+        assert!(!is_forbidden(&[next]), "{next}");
+    }
+}
+
+#[test]
+fn what_alone_may_change_is_forbidden_by_no_other_limit() {
+    let root = ProjectRoot::new(Some("/home/me/p"));
+    let prompt = "修复小数的问题，只改 export/excel.py，别的文件先别动。";
+    let contract = GoalContract {
+        instructions: vec![prompt.to_owned()],
+        constraints: vec!["只改 export/excel.py".to_owned(), "别的文件先别动".to_owned()],
+        ..GoalContract::default()
+    };
+    let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+    let breaks = |path: &str| {
+        let sketch = edit(path, "x");
+        let action = AnalyzedAction::new(&root, &sketch);
+        let limits = &compiled.limits;
+        !limits
+            .findings(&root, &action, &compiled, &History::default())
+            .is_empty()
+    };
+    assert!(!breaks("export/excel.py"));
+    assert!(breaks("export/csv.py"));
+}
+
+#[test]
+fn a_limit_to_a_place_ends_when_the_user_names_another_one() {
+    let first = "Add dark mode. Work only inside src/theme please.";
+    let constraint = "Work only inside src/theme";
+    let change = edit("src/search/index.js", "x");
+    let is_forbidden = |later: &[&str]| forbidden_after(first, constraint, later, &change);
+    for next in [
+        "Looks good, go on",
+        "see src/search/README.md for the markup",
+        "don't touch src/search",
+    ] {
+        assert!(is_forbidden(&[next]), "{next}");
+    }
+    assert!(!is_forbidden(&[
+        "Next: the search box. That one is in src/search."
+    ]));
+}

@@ -4,8 +4,9 @@ use super::Weakening;
 use super::language::Language;
 use crate::analyzed_action::AnalyzedAction;
 use crate::danger::EvaluationContext;
-use crate::file_kind::{FileKind, is_build_output, is_temporary};
+use crate::file_kind::{FileKind, is_build_output, is_temporary, tested_stem};
 use crate::normalized_path::NormalizedPath;
+use crate::words::fold;
 use grov_domain::{ExecutionHost, Program};
 
 /// Names of folders that hold tests alone.
@@ -37,6 +38,7 @@ pub(super) fn weakenings(
     context: &EvaluationContext<'_>,
 ) -> Vec<(Weakening, NormalizedPath)> {
     let mut found = Vec::new();
+    let mut gone: Vec<NormalizedPath> = Vec::new();
     let mut directory = context.directory.clone();
     for program in action
         .programs()
@@ -48,6 +50,7 @@ pub(super) fn weakenings(
                 continue;
             };
             let place = NormalizedPath::new(context.root, &path);
+            gone.push(place.clone());
             let weakening = if is_hook(&place) {
                 Weakening::HookOff
             } else if FileKind::Pipeline.is(&place) && matches!(place.extension(), "yml" | "yaml") {
@@ -64,7 +67,17 @@ pub(super) fn weakenings(
         }
         directory.follow(program);
     }
+    // Tests go with what they test.
+    found.retain(|(weakening, place)| {
+        *weakening != Weakening::RemovesTestFiles || !gone.iter().any(|other| is_tested_by(other, place))
+    });
     found
+}
+
+/// Whether a file is what tests in another one are about, by their names.
+fn is_tested_by(file: &NormalizedPath, tests: &NormalizedPath) -> bool {
+    let (file_name, tests_name) = (fold(file.stem()), fold(tests.stem()));
+    !is_tests(file) && FileKind::Test.is(tests) && file_name == tested_stem(&tests_name)
 }
 
 /// The paths that a program removes, or renames so that they no longer run.

@@ -360,6 +360,8 @@ fn ordinary_edits_are_not_reported() {
         edit(".husky/pre-commit", "npx lint-staged", "npx lint-staged\nnpm run typecheck"),
         edit(".pre-commit-config.yaml", "rev: v1", "rev: v2"),
         // Commands.
+        bash("git rm -q app/cart_serializer.rb spec/cart_serializer_spec.rb"),
+        bash("git rm src/main/java/Legacy.java && git rm src/test/java/LegacyTest.java"),
         bash("rm -rf coverage .nyc_output"),
         bash("rm tests/tmp_debug.py"),
         bash("rm -rf tests/fixtures/out"),
