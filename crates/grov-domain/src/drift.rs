@@ -161,7 +161,7 @@ pub struct Finding {
     pub reason: String,
     /// The upper limit of the action's score, 1 to 10.
     pub at_most: u8,
-    /// The constraint that a command breaks, if it is about one. It is not stored: only fresh findings need it.
+    /// The constraint that the action breaks, if it is about one. It is not stored: only fresh findings need it.
     #[serde(skip)]
     pub broken: Option<BrokenConstraint>,
 }
@@ -185,7 +185,7 @@ impl Finding {
             && !findings.iter().any(|finding| finding.rule.is_hard())
     }
 
-    /// Adds the constraint that a command breaks.
+    /// Adds the constraint that the action breaks.
     #[must_use]
     pub fn breaking(mut self, by: Breach, constraint: &str) -> Self {
         self.broken = Some(BrokenConstraint {
@@ -214,9 +214,11 @@ pub enum Breach {
     Dependency,
     /// It changes the project.
     Project,
+    /// It changes a file.
+    File,
 }
 
-named!(Breach { Command => "command", Dependency => "dependency", Project => "project" });
+named!(Breach { Command => "command", Dependency => "dependency", Project => "project", File => "file" });
 
 /// The assessment of an action by the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

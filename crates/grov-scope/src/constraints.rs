@@ -349,7 +349,7 @@ impl Constraints {
 fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
     let name = place.display();
     let reason = format!("{name} is changed in violation of \"{}\"", shown(constraint));
-    finding(Rule::Constraint, BROKEN, Some(name), reason)
+    finding(Rule::Constraint, BROKEN, Some(name), reason).breaking(Breach::File, constraint)
 }
 
 /// The finding for a text written into a file, or into files that the command line does not name.
@@ -363,7 +363,7 @@ fn written(place: Option<&NormalizedPath>, constraint: &str) -> Finding {
         return found.breaking(Breach::Command, constraint);
     };
     let reason = format!("{name} gets a text in violation of \"{}\"", shown(constraint));
-    finding(Rule::Constraint, LIKELY_BROKEN, Some(name), reason)
+    finding(Rule::Constraint, LIKELY_BROKEN, Some(name), reason).breaking(Breach::File, constraint)
 }
 
 /// Whether an action writes a file that the conversation has not seen before.

@@ -32,4 +32,4 @@ pub use danger::RunScript;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use normalized_path::{NormalizedPath, ProjectRoot};
 pub use pattern::Pattern;
-pub use rules::{FORBIDDEN_COMMIT, FindingSubject, Memo, Rules, makes_commit};
+pub use rules::{FORBIDDEN_COMMIT, FindingSubject, LimitOnFiles, Memo, OVERRULED, Rules, makes_commit};

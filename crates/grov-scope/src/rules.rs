@@ -6,7 +6,7 @@ mod subject;
 
 pub use memo::Memo;
 pub use reverts::{FORBIDDEN_COMMIT, makes_commit};
-pub use subject::FindingSubject;
+pub use subject::{FindingSubject, LimitOnFiles, OVERRULED};
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::constraints;

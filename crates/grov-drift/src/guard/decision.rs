@@ -9,7 +9,9 @@ use grov_domain::{
 };
 use grov_hooks::settings::shell_word;
 use grov_redact::Redactor;
-use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Rules, RunScript};
+use grov_scope::{
+    AnalyzedAction, FindingSubject, LimitOnFiles, NormalizedPath, OVERRULED, ProjectRoot, Rules, RunScript,
+};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -103,8 +105,15 @@ fn quoted(
     found: &[Finding],
 ) -> Option<Stop> {
     let mut subjects: Vec<String> = Vec::new();
+    let mut limits: Vec<String> = Vec::new();
     let mut most_severe = None;
     for finding in found {
+        let limit = FindingSubject::limit_of(finding, action).map(limit_line);
+        if let Some(limit) = &limit
+            && is_overruled(limit, question.allowed)
+        {
+            continue;
+        }
         // Allowed subjects are stored redacted.
         let subject = subject(finding, action, root);
         let subject = Redactor::shared().redact(&subject).into_owned();
@@ -112,8 +121,10 @@ fn quoted(
             continue;
         }
         subjects.push(subject);
+        limits.extend(limit.filter(|limit| !limits.contains(limit)));
         most_severe = most_severe.or(Some(finding));
     }
+    subjects.extend(limits);
     Some(Stop {
         verdict: question.verdict,
         reason: reason(most_severe?, question),
@@ -230,6 +241,19 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
         }
         FindingSubject::Command(command) => format!("command {}", command_key(command)),
     }
+}
+
+/// The line of a subject that names a constraint on files, redacted.
+fn limit_line(limit: LimitOnFiles<'_>) -> String {
+    let what = if limit.removes { "removal" } else { "change" };
+    let line = one_line(&format!("{what} against \"{}\"", limit.words), usize::MAX);
+    Redactor::shared().redact(&line).into_owned()
+}
+
+/// Whether the user permitted so many changes against a constraint that it no longer holds.
+fn is_overruled(limit: &str, allowed: &[String]) -> bool {
+    let permits = |subject: &&String| subject.lines().any(|line| line == limit);
+    allowed.iter().filter(permits).count() >= OVERRULED
 }
 
 /// A redacted key of a command. Redact before truncating: a fragment of a secret is not recognized.

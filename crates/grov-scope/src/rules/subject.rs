@@ -54,12 +54,41 @@ impl<'a> FindingSubject<'a> {
         }
     }
 
+    /// The constraint that a change of a file breaks. It no longer holds once the user permitted [`OVERRULED`] such changes.
+    pub fn limit_of(finding: &'a Finding, action: &AnalyzedAction<'_>) -> Option<LimitOnFiles<'a>> {
+        let broken = finding.broken.as_ref().filter(|_| finding.file.is_some())?;
+        Some(LimitOnFiles {
+            words: broken.words.trim_end_matches(['.', ';']),
+            removes: action.removes,
+        })
+    }
+
     fn grant_key(&self, action: &AnalyzedAction<'_>) -> u64 {
         let mut hasher = DefaultHasher::new();
         match self {
             Self::Command(_) => ("command", command_hash(action)).hash(&mut hasher),
             other => other.hash(&mut hasher),
         }
+        hasher.finish()
+    }
+}
+
+/// The number of permitted changes of files after which a constraint no longer holds: the user did not mean it so.
+pub const OVERRULED: usize = 2;
+
+/// A constraint that a change of a file breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LimitOnFiles<'a> {
+    /// The constraint.
+    pub words: &'a str,
+    /// The file is removed, which is more than a change.
+    pub removes: bool,
+}
+
+impl LimitOnFiles<'_> {
+    fn grant_key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        ("limit", self).hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -99,12 +128,19 @@ impl Grants {
         root: &ProjectRoot,
         call: Option<&str>,
     ) {
-        for finding in facts {
+        let subjects = facts
+            .iter()
+            .map(|finding| FindingSubject::of(finding, action, root).grant_key(action));
+        let mut limits: Vec<u64> = limits_of(facts, action).map(|limit| limit.grant_key()).collect();
+        // One call counts once.
+        limits.sort_unstable();
+        limits.dedup();
+        for subject in subjects.chain(limits) {
             if self.0.len() >= MAX_GRANTS {
                 self.0.pop_front();
             }
             self.0.push_back(Grant {
-                subject: FindingSubject::of(finding, action, root).grant_key(action),
+                subject,
                 call: call.map(call_hash),
             });
         }
@@ -126,9 +162,20 @@ impl Grants {
         if self.0.is_empty() {
             return;
         }
+        let count = |key: u64| self.0.iter().filter(|grant| grant.subject == key).count();
         found.retain(|finding| {
-            let subject = FindingSubject::of(finding, action, root).grant_key(action);
-            !self.0.iter().any(|grant| grant.subject == subject)
+            let limit = FindingSubject::limit_of(finding, action);
+            count(FindingSubject::of(finding, action, root).grant_key(action)) == 0
+                && limit.is_none_or(|limit| count(limit.grant_key()) < OVERRULED)
         });
     }
+}
+
+fn limits_of<'a>(
+    facts: &'a [Finding],
+    action: &'a AnalyzedAction<'_>,
+) -> impl Iterator<Item = LimitOnFiles<'a>> {
+    facts
+        .iter()
+        .filter_map(|finding| FindingSubject::limit_of(finding, action))
 }

@@ -631,6 +631,21 @@ fn an_action_approved_in_the_dialog_is_not_a_violation() {
 }
 
 #[test]
+fn a_constraint_that_the_user_overruled_for_two_files_is_not_violated_again() {
+    let mut rules = without_the_database();
+    for (call, file) in [("1", "src/db/pool.rs"), ("2", "src/db/query.rs")] {
+        assert!(is_fact(
+            &rules.assess(&edit(file, "const A: u8 = 1;"), Some(call))
+        ));
+        rules.grant(&edit(file, "const A: u8 = 1;"), Some(call));
+    }
+    assert!(!is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("3"))));
+    assert!(is_fact(&rules.assess(&bash("rm src/db/more.rs"), Some("4"))));
+    rules.revoke("2");
+    assert!(is_fact(&rules.assess(&edit("src/db/last.rs", "y"), Some("5"))));
+}
+
+#[test]
 fn accepting_a_proposal_ends_the_read_only_constraint() {
     let contract = |more: &[&str]| GoalContract {
         goal: "Explain the login".to_owned(),

@@ -79,7 +79,10 @@ fn forbidden_changes_are_stopped_with_advice() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let stop = stopped(&contract, &edit("src/db/pool.rs")).unwrap();
     assert_eq!(stop.verdict, GuardVerdict::Ask);
-    assert_eq!(stop.subject, "change of src/db/pool.rs");
+    assert_eq!(
+        stop.subject,
+        "change of src/db/pool.rs\nchange against \"Do not touch src/db/\""
+    );
     assert!(
         stop.reason
             .ends_with("The task: \"Fix the login\". The user can allow it: grov goal allow src/db/pool.rs"),
@@ -93,7 +96,10 @@ fn forbidden_changes_are_stopped_with_advice() {
     );
     assert_eq!(stopped(&contract, &edit("src/login.rs")), None);
     let removal = stopped(&contract, &bash("rm src/db/pool.rs")).unwrap();
-    assert_eq!(removal.subject, "removal of src/db/pool.rs");
+    assert_eq!(
+        removal.subject,
+        "removal of src/db/pool.rs\nremoval against \"Do not touch src/db/\""
+    );
 }
 
 #[test]
@@ -233,6 +239,28 @@ fn approved_subjects_are_not_asked_about_again() {
 }
 
 #[test]
+fn a_limit_that_the_user_overruled_twice_no_longer_holds() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/"]);
+    let mut allowed = Vec::new();
+    let stop = |action: ActionSketch, allowed: &[String]| {
+        let question = Question {
+            allowed,
+            ..question(&contract, &action)
+        };
+        decide(&question).map(|stop| stop.subject)
+    };
+    for file in ["src/db/pool.rs", "src/db/query.rs"] {
+        allowed.extend(stop(edit(file), &allowed));
+    }
+    assert_eq!(allowed.len(), 2);
+    assert_eq!(stop(edit("src/db/other.rs"), &allowed), None);
+    assert!(
+        stop(bash("rm src/db/other.rs"), &allowed).is_some(),
+        "removing is more than changing"
+    );
+}
+
+#[test]
 fn a_command_with_a_secret_is_not_asked_about_again() {
     let contract = held_to("Fix the login", &[]);
     let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).split_at(36).0);
@@ -254,7 +282,10 @@ fn a_stop_names_all_subjects() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let both = bash("rm src/db/a.rs src/db/b.rs");
     let stop = stopped(&contract, &both).unwrap();
-    assert_eq!(stop.subject, "removal of src/db/a.rs\nremoval of src/db/b.rs");
+    assert_eq!(
+        stop.subject,
+        "removal of src/db/a.rs\nremoval of src/db/b.rs\nremoval against \"Do not touch src/db/\""
+    );
     let allowed = [stop.subject];
     let one = bash("rm src/db/b.rs");
     let question = Question {
