@@ -15,6 +15,8 @@ mod disguise;
 mod duties;
 mod features;
 mod hosts;
+mod look_alikes;
+mod meaning;
 mod mention;
 mod patterns;
 mod phrases;
@@ -267,6 +269,8 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
         sentences += last + 1;
     }
     combine(&sightings, &mut found);
+    let quotations: Vec<Quotations<'_>> = texts.iter().map(|text| Quotations::of(text, is_about)).collect();
+    found.extend(meaning::harms(texts, &quotations));
     found.sort_unstable();
     found.dedup_by_key(|(place, kind, _)| (*place, *kind));
     found
@@ -328,9 +332,15 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
     };
     let is_kind = |finding: &Finding| matches!(finding, Finding::Kind(_));
     let is_addressed = |text: &str| matches!(address::addressed(text), Some((Address::Certain, _)));
+    let means_more =
+        |reading: &str| meaning::harms(&[reading], &[]).len() > meaning::harms(&[text], &[]).len();
     disguise::readings(text)
         .iter()
-        .any(|reading| !more(reading).is_empty() || is_addressed(reading) && !is_addressed(text))
+        .chain(&disguise::turned(text))
+        .any(|reading| means_more(reading))
+        || disguise::readings(text)
+            .iter()
+            .any(|reading| !more(reading).is_empty() || is_addressed(reading) && !is_addressed(text))
         || disguise::turned(text).iter().any(|reading| {
             let more = more(reading);
             more.len() > 1 || more.iter().any(is_kind)

@@ -14,7 +14,7 @@ const MARKS: &[(char, char)] = &[
 #[rustfmt::skip]
 const SUBJECTS: &[&str] = &[
     "attack", "inject", "jailbreak", "poison", "phish", "malware", "exploit", "fixture", "sample", "payload", "pentest",
-    "scanner", "detect", "filter", "classif", "moderat", "honeypot", "training", "article", "blog", "escap", "sanitiz", "sanitis",
+    "scanner", "detect", "filter", "classif", "moderat", "honeypot", "training", "article", "escap", "sanitiz", "sanitis",
     "vulnerab", "threat", "adversar", "benchmark", "corpus", "dataset", "evals", "redact", "leak", "beispiel", "exemple", "ejempl",
     "exempl", "esempi", "angriff", "attaque", "ataque", "attacc", "schulung", "инъекц", "атак", "примеры", "security", "abuse",
     "phrases", "wordlist", "blocklist", "denylist", "resist", "warn",

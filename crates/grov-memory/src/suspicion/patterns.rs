@@ -2,8 +2,8 @@
 //! offset of the first match.
 
 use super::hosts::host;
+use super::look_alikes::look_alike;
 use super::mention::Quotations;
-use super::phrases::look_alike;
 
 /// The shortest run of encoded data, in characters.
 const MIN_DATA: usize = 120;

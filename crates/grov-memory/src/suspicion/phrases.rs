@@ -2,6 +2,7 @@
 
 use super::concepts;
 use super::duties::{dangerous_duty, is_unspaced_duty};
+use super::look_alikes::{look_alike, narrow};
 use super::secret_files::{is_advised_against, secret_file_sent};
 use super::{Feature, Finding, SuspicionKind};
 use crate::quote::is_hidden;
@@ -324,51 +325,6 @@ fn contains_in_order(pieces: &[&str], sentence: &str) -> bool {
 
 fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || "'_-./~@:$*".contains(character) || character == '\u{2019}'
-}
-
-/// Full-width, mathematical and enclosed letters as ordinary ones.
-fn narrow(character: char) -> char {
-    let letter = |number: u32| u8::try_from(number).map_or(character, char::from);
-    match character {
-        // Thirteen alphabets, capital letters before small ones.
-        '\u{1d400}'..='\u{1d6a3}' => match (u32::from(character) - 0x1d400) % 52 {
-            capital @ 0..=25 => letter(capital + 65),
-            small => letter(small - 26 + 97),
-        },
-        '\u{24b6}'..='\u{24cf}' => letter(u32::from(character) - 0x24b6 + 65),
-        '\u{24d0}'..='\u{24e9}' => letter(u32::from(character) - 0x24d0 + 97),
-        '\u{1f130}'..='\u{1f149}' => letter(u32::from(character) - 0x1f130 + 65),
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(character) - 0xfee0).unwrap_or(character),
-        _ => character,
-    }
-}
-
-/// A lower-case letter of another alphabet as the Latin one that it looks like.
-pub(super) fn look_alike(character: char) -> char {
-    match character {
-        'а' | 'α' | 'ɑ' => 'a',
-        'е' | 'ε' => 'e',
-        'о' | 'ο' | 'օ' => 'o',
-        'р' | 'ρ' => 'p',
-        'с' | 'ϲ' => 'c',
-        'у' | 'γ' => 'y',
-        'х' | 'χ' => 'x',
-        'і' | 'ι' | 'ı' => 'i',
-        'ѕ' => 's',
-        'ј' => 'j',
-        'ν' => 'v',
-        'ԁ' => 'd',
-        'һ' => 'h',
-        'ɡ' => 'g',
-        'ո' | 'п' => 'n',
-        'т' | 'τ' => 't',
-        'в' | 'β' => 'b',
-        'н' => 'h',
-        'м' => 'm',
-        'к' | 'κ' => 'k',
-        'ԝ' => 'w',
-        _ => character,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Increased with every change of code that could find more in a text. The lists of phrases count by themselves.
-const RULES: u64 = 5;
+const RULES: u64 = 6;
 
 /// The lists of phrases.
 const LISTS: &[&str] = &[
@@ -16,13 +16,13 @@ const LISTS: &[&str] = &[
     include_str!("concepts.txt"),
 ];
 
-/// The version of the rules: a hash of [`RULES`] and [`LISTS`].
+/// The version of the rules: a hash of [`RULES`], [`LISTS`] and the tables of words.
 static VERSION: LazyLock<u64> = LazyLock::new(|| version(RULES, LISTS));
 
 fn version(rules: u64, lists: &[&str]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&rules.to_le_bytes());
-    for list in lists {
+    for list in lists.iter().chain(super::meaning::lexicon::TABLES) {
         hash.update(&(list.len() as u64).to_le_bytes());
         hash.update(list.as_bytes());
     }
