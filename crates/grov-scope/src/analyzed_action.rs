@@ -113,6 +113,11 @@ impl<'a> AnalyzedAction<'a> {
         })
     }
 
+    /// Whether a limit on what commands do may be about the action, although it only reads or tests.
+    pub fn has_known_effect(&self) -> bool {
+        self.programs().iter().any(crate::constraints::has_known_effect)
+    }
+
     /// Whether part of the action was not analyzed and may change something.
     pub fn is_partially_analyzed(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);

@@ -8,6 +8,7 @@ mod age;
 mod clause;
 mod command_effects;
 mod commands;
+mod effects;
 mod limit;
 mod named;
 mod outputs;
@@ -36,6 +37,8 @@ use age::InstructionText;
 pub(crate) use command_effects::formats;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
+use effects::EffectConstraint;
+pub(crate) use effects::is_known as has_known_effect;
 use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use named::{Change, NamedConstraint};
@@ -71,6 +74,8 @@ pub(crate) struct Constraints {
     written: Vec<WrittenConstraint>,
     /// The things that constraints name in words.
     named: Vec<NamedConstraint>,
+    /// The limits on what commands do.
+    effects: Vec<EffectConstraint>,
     /// The constraints that forbid new files.
     new_files: Vec<String>,
     /// Set if nothing may be changed.
@@ -129,6 +134,7 @@ impl Constraints {
         self.packages.extend(added.packages);
         self.written.extend(added.written);
         self.named.extend(added.named);
+        self.effects.extend(added.effects);
         self.new_files.extend(added.new_files);
         self.look_only = self.look_only.take().or(added.look_only);
     }
@@ -168,6 +174,12 @@ impl Constraints {
             named,
             lifted: Vec::new(),
         }));
+        let effects = effects::read(&text, &words);
+        self.effects
+            .extend(effects.into_iter().map(|forbidden| EffectConstraint {
+                text: text.clone(),
+                forbidden,
+            }));
         for limit in limit::read(&text, words, &context) {
             let text = text.clone();
             match limit {
@@ -203,6 +215,11 @@ impl Constraints {
             .retain(|limit| !later.iter().any(|sentence| limit.is_lifted_by(sentence)));
         self.named
             .retain(|limit| !later.iter().any(|sentence| limit.named.is_lifted_by(sentence)));
+        self.effects.retain(|limit| {
+            !later
+                .iter()
+                .any(|sentence| limit.forbidden.is_lifted_by(sentence))
+        });
         let requested = later.iter().filter_map(|sentence| sentence.change.as_ref());
         let requested: Vec<_> = requested
             .flat_map(|change| change.paths.iter().chain(&change.names))
@@ -276,6 +293,10 @@ impl Constraints {
     ) -> Vec<Finding> {
         let is_allowed =
             !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place));
+        let found = self.effect_questions(action);
+        if !found.is_empty() && !is_allowed {
+            return found;
+        }
         if self.named.is_empty() || is_allowed || action.is_read_only() && !action.needs_rules() {
             return Vec::new();
         }
@@ -292,6 +313,19 @@ impl Constraints {
                 let reason = format!("A command concerns \"{}\"", shown(&limit.text));
                 finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, &limit.text)
             }
+        });
+        finding.into_iter().collect()
+    }
+
+    /// The findings for a command that does what a constraint forbids, also if it only reads or tests.
+    pub(crate) fn effect_questions(&self, action: &AnalyzedAction<'_>) -> Vec<Finding> {
+        let broken = self
+            .effects
+            .iter()
+            .find(|limit| limit.forbidden.is_broken_by(action));
+        let finding = broken.map(|limit| {
+            let reason = format!("A command violates \"{}\"", shown(&limit.text));
+            finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, &limit.text)
         });
         finding.into_iter().collect()
     }

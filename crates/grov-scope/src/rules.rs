@@ -307,6 +307,14 @@ impl Rules {
         found
     }
 
+    /// What [`Rules::questions`] says of an action that only reads or tests.
+    pub fn effect_questions(&self, action: &ActionSketch) -> Vec<Finding> {
+        let action = AnalyzedAction::new(&self.root, action);
+        let mut found = self.compiled.limits.effect_questions(&action);
+        self.state.grants.remove_from(&mut found, &action, &self.root);
+        found
+    }
+
     /// Records the result of an earlier action.
     pub fn record_result(&mut self, call: &str, failed: bool) {
         self.state.history.record_result(call, failed);

@@ -74,7 +74,8 @@ pub struct Stop {
 pub fn decide(question: &Question<'_>) -> Option<Stop> {
     let root = ProjectRoot::new(question.root);
     let action = AnalyzedAction::new(&root, question.action);
-    if is_harmless(&action) && (action.is_read_only() || question.scripts.is_empty()) {
+    let has_scripts = !action.is_read_only() && !question.scripts.is_empty();
+    if is_harmless(&action) && !action.has_known_effect() && !has_scripts {
         return None;
     }
     let found = findings(question, question.contract);
@@ -151,7 +152,8 @@ fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop
 
 /// Whether an action runs under any contract: it only reads, or runs tests.
 pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
-    is_harmless(&AnalyzedAction::new(&ProjectRoot::new(root), action))
+    let action = AnalyzedAction::new(&ProjectRoot::new(root), action);
+    is_harmless(&action) && !action.has_known_effect()
 }
 
 /// Whether an action runs tests: scripts of the project that run with them may do more.
@@ -175,8 +177,9 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         &ProjectRoot::new(question.root),
         question.action,
     )) {
-        // Tests run under any contract; what else runs with them is judged as a script.
+        // Tests run under any contract that does not forbid them; what else runs with them is judged as a script.
         let mut found = rules.assess_scripts(question.scripts, question.past.is_none());
+        found.extend(rules.effect_questions(question.action));
         found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
         found.sort_by_key(|finding| finding.at_most);
         return found;

@@ -1,5 +1,6 @@
 //! What commands do, as far as constraints are about it.
 
+use super::effects::{changes_data, does};
 use super::limit::ForbiddenCommand;
 use super::outputs::{output_place, rewritten};
 use super::place::path_words;
@@ -37,33 +38,31 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         }
         ForbiddenCommand::Switch(allowed) => programs.any(|program| switches(program, allowed)),
         ForbiddenCommand::Deploy => {
-            programs.any(|program| crate::danger::publishes(program) || names(program, DEPLOYING))
+            programs.any(|program| crate::danger::publishes(program) || does(program, &["deploy", "publish"]))
         }
         ForbiddenCommand::Infrastructure => {
-            programs.any(|program| names(program, INFRASTRUCTURE) || changes_cloud(program))
+            programs.any(|program| does(program, &["infra", "cluster"]) || changes_cloud(program))
         }
         ForbiddenCommand::Option { words, value } => {
             programs.any(|program| has_option(program, words, value))
         }
         ForbiddenCommand::Install => has(EffectKind::Install),
         ForbiddenCommand::Upgrade => programs
-            .any(|program| names(program, UPGRADING) || has(EffectKind::Install) && sets_version(program)),
-        ForbiddenCommand::Restart => programs.any(|program| names(program, RESTARTING)),
+            .any(|program| does(program, &["upgrade"]) || has(EffectKind::Install) && sets_version(program)),
+        ForbiddenCommand::Restart => programs.any(|program| does(program, &["restart"])),
         ForbiddenCommand::Named(verb) => {
             !action.is_read_only() && programs.any(|program| is_verb(program, verb))
         }
         ForbiddenCommand::In(environments) => programs.any(|program| acts_in(program, environments)),
-        ForbiddenCommand::Format => programs.any(formats),
+        ForbiddenCommand::Format => programs.any(|program| formats(program) || does(program, &["format"])),
         ForbiddenCommand::Tests => has(EffectKind::Test),
         ForbiddenCommand::Snapshots => {
-            programs.any(|program| updates_snapshots(program) || names(program, SNAPSHOTS))
+            programs.any(|program| updates_snapshots(program) || does(program, &["snapshots"]))
         }
-        ForbiddenCommand::Migrate => {
-            programs.any(|program| names(program, MIGRATING) && !is_for_tests(program))
-        }
-        ForbiddenCommand::GenerateMigration => programs.any(|program| names(program, GENERATING_MIGRATIONS)),
+        ForbiddenCommand::Migrate => programs.any(|program| does(program, &["migrate"])),
+        ForbiddenCommand::GenerateMigration => programs.any(|program| does(program, &["migration-new"])),
         ForbiddenCommand::DatabaseWrite => programs.any(writes_data) || removes_outside(action),
-        ForbiddenCommand::Containers => programs.any(|program| names(program, CONTAINERS)),
+        ForbiddenCommand::Containers => programs.any(|program| does(program, &["containers"])),
         ForbiddenCommand::Network => {
             let is_offline =
                 programs.any(|program| program.has_word(&["--offline", "--no-index", "--prefer-offline"]));
@@ -144,76 +143,6 @@ fn runs_script(program: &Program, names: &[String]) -> bool {
                 .any(|path| path.contains('.') && is_named(path))
 }
 
-/// Commands by program and the words among its operands, in order. The program `*` is any runner: `npx`, `rails`.
-type Commands = &'static [(&'static str, &'static [&'static str])];
-
-#[rustfmt::skip]
-const DEPLOYING: Commands = &[
-    ("ansible-playbook", &[]), ("*", &["cap", "deploy"]), ("cap", &["deploy"]), ("eb", &["deploy"]), ("fastlane", &[]), ("firebase", &["deploy"]), ("fly", &["deploy"]), ("flyctl", &["deploy"]), ("helm", &["install"]),
-    ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["rollout"]), ("netlify", &["deploy"]), ("serverless", &["deploy"]), ("vercel", &["deploy"]), ("wrangler", &["deploy"]),
-    ("cdk", &["deploy"]), ("sam", &["deploy"]), ("kamal", &["deploy"]),
-];
-
-#[rustfmt::skip]
-const INFRASTRUCTURE: Commands = &[
-    ("cdk", &["deploy"]), ("cdk", &["destroy"]), ("helm", &["install"]), ("helm", &["uninstall"]), ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["create"]), ("kubectl", &["delete"]),
-    ("kubectl", &["patch"]), ("kubectl", &["scale"]), ("kubectl", &["set"]), ("kubectl", &["edit"]), ("kubectl", &["annotate"]), ("kubectl", &["drain"]), ("kubectl", &["rollout", "restart"]), ("kubectl", &["rollout", "undo"]), ("pulumi", &["destroy"]), ("pulumi", &["up"]), ("terraform", &["apply"]), ("terraform", &["destroy"]), ("terraform", &["import"]),
-    ("terraform", &["state", "mv"]), ("terraform", &["state", "rm"]), ("terraform", &["taint"]), ("tofu", &["apply"]), ("tofu", &["destroy"]), ("terragrunt", &["apply"]), ("terragrunt", &["destroy"]),
-    ("ansible-playbook", &[]),
-];
-
-#[rustfmt::skip]
-const UPGRADING: Commands = &[
-    ("bun", &["update"]), ("bundle", &["update"]), ("cargo", &["update"]), ("composer", &["update"]), ("flutter", &["pub", "upgrade"]), ("mix", &["deps.update"]), ("ncu", &[]), ("npm", &["update"]),
-    ("npm", &["upgrade"]), ("pnpm", &["up"]), ("pnpm", &["update"]), ("pnpm", &["upgrade"]), ("poetry", &["update"]), ("pod", &["update"]), ("yarn", &["up"]), ("yarn", &["upgrade"]),
-    ("*", &["npm-check-updates"]), ("*", &["ng", "update"]),
-];
-
-#[rustfmt::skip]
-const SNAPSHOTS: Commands = &[("cargo", &["insta", "accept"]), ("cargo", &["insta", "review"])];
-
-#[rustfmt::skip]
-const MIGRATING: Commands = &[
-    ("*", &["db:migrate"]), ("*", &["db:migrate:up"]), ("*", &["db:migrate:down"]), ("*", &["db:migrate:redo"]), ("*", &["db:rollback"]), ("*", &["db:schema:load"]), ("*", &["ecto.migrate"]), ("*", &["migrate:latest"]), ("*", &["migration:run"]), ("*", &["migrations:migrate"]),
-    ("*", &["doctrine:migrations:migrate"]), ("alembic", &["upgrade"]), ("alembic", &["downgrade"]), ("dbmate", &["up"]), ("diesel", &["migration", "run"]), ("dotnet", &["ef", "database", "update"]),
-    ("flask", &["db", "upgrade"]), ("flyway", &["migrate"]), ("goose", &["up"]), ("liquibase", &["update"]), ("migrate", &["up"]), ("php", &["migrate"]), ("php", &["migrate:fresh"]), ("php", &["migrate:refresh"]),
-    ("artisan", &["migrate"]), ("python", &["migrate"]), ("python3", &["migrate"]), ("manage.py", &["migrate"]), ("prisma", &["migrate", "deploy"]), ("prisma", &["migrate", "dev"]), ("*", &["prisma", "migrate"]),
-    ("*", &["prisma", "db", "push"]), ("sqlx", &["migrate", "run"]), ("*", &["knex", "migrate:latest"]), ("*", &["drizzle-kit", "push"]), ("sequelize", &["db:migrate"]),
-];
-
-#[rustfmt::skip]
-const GENERATING_MIGRATIONS: Commands = &[
-    ("*", &["g", "migration"]), ("*", &["generate", "migration"]), ("*", &["ecto.gen.migration"]), ("*", &["make:migration"]), ("*", &["makemigrations"]), ("*", &["migrate:make"]), ("*", &["migration:create"]),
-    ("*", &["migration:generate"]), ("alembic", &["revision"]), ("diesel", &["migration", "generate"]), ("dotnet", &["ef", "migrations", "add"]), ("flask", &["db", "migrate"]), ("prisma", &["migrate", "dev"]),
-    ("*", &["prisma", "migrate", "dev"]), ("sqlx", &["migrate", "add"]),
-];
-
-#[rustfmt::skip]
-const RESTARTING: Commands = &[
-    ("systemctl", &["restart"]), ("service", &["restart"]), ("kubectl", &["rollout", "restart"]), ("docker", &["restart"]), ("docker", &["compose", "restart"]), ("docker-compose", &["restart"]), ("pm2", &["restart"]),
-    ("pm2", &["reload"]), ("supervisorctl", &["restart"]), ("fly", &["apps", "restart"]), ("heroku", &["restart"]), ("*", &["systemctl", "restart"]), ("reboot", &[]), ("nginx", &["reload"]),
-];
-
-#[rustfmt::skip]
-const CONTAINERS: Commands = &[
-    ("docker", &["compose", "up"]), ("docker", &["compose", "start"]), ("docker", &["compose", "run"]), ("docker", &["run"]), ("docker", &["start"]), ("docker-compose", &["up"]), ("docker-compose", &["run"]),
-    ("docker-compose", &["start"]), ("podman", &["run"]), ("podman", &["start"]), ("minikube", &["start"]), ("kind", &["create"]),
-];
-
-/// Whether a program is run with these words.
-fn names(program: &Program, commands: Commands) -> bool {
-    let name = program.name();
-    commands.iter().any(|(wanted, words)| {
-        let mut all = program.words().map(|word| {
-            word.split('@')
-                .next()
-                .filter(|before| !before.is_empty())
-                .unwrap_or(word)
-        });
-        (*wanted == "*" || *wanted == name) && words.iter().all(|word| all.any(|given| given == *word))
-    })
-}
-
 /// Whether a program has the words of a line, in order.
 fn has_line(program: &Program, line: &[String]) -> bool {
     let Some((name, rest)) = line.split_first() else {
@@ -229,7 +158,7 @@ fn has_line(program: &Program, line: &[String]) -> bool {
 }
 
 /// Forms that change nothing.
-fn only_looks(program: &Program) -> bool {
+pub(super) fn only_looks(program: &Program) -> bool {
     let (command, rest) = program.git();
     let first = rest.first().map(|word| word.as_str());
     let keeps = command == "stash" && matches!(first, Some("list" | "show" | "pop" | "apply"));
@@ -245,7 +174,10 @@ fn only_looks(program: &Program) -> bool {
             "--diff",
             "--list",
             "--syntax-check",
+            "--abort",
+            "-list-avds",
         ])
+        || program.name() == "kill" && program.has_word(&["-l", "-L"])
 }
 
 /// Whether a command of a cloud's client changes something: `aws lambda update-function-code`.
@@ -466,7 +398,7 @@ const DATABASES: &[&str] = &[
 
 /// Whether a command upgrades all packages.
 pub(super) fn upgrades_everything(program: &Program) -> bool {
-    names(program, UPGRADING) && program.operands().count() == 1
+    does(program, &["upgrade"]) && program.operands().count() == 1
 }
 
 /// Whether a command upgrades all packages without an exception for this one.
@@ -501,13 +433,6 @@ fn removes_outside(action: &AnalyzedAction<'_>) -> bool {
     action.removes && action.changed.iter().any(outside)
 }
 
-/// Commands that remove stored objects.
-#[rustfmt::skip]
-const REMOVING_OBJECTS: Commands = &[
-    ("aws", &["s3", "mv"]), ("aws", &["s3", "rb"]), ("aws", &["s3", "rm"]), ("docker", &["volume", "rm"]), ("gsutil", &["rm"]), ("hadoop", &["fs", "-rm"]), ("hdfs", &["dfs", "-rm"]), ("rclone", &["delete"]),
-    ("rclone", &["purge"]),
-];
-
 /// Words of SQL that change data or its structure.
 const WRITING_SQL: &[&str] = &[
     "alter",
@@ -527,7 +452,7 @@ const WRITING_SQL: &[&str] = &[
 ];
 
 /// Whether an option selects the database of the tests: `--settings=app.settings.test`, `--env=testing`.
-fn is_for_tests(program: &Program) -> bool {
+pub(super) fn is_for_tests(program: &Program) -> bool {
     let options = program
         .arguments
         .iter()
@@ -538,12 +463,12 @@ fn is_for_tests(program: &Program) -> bool {
 }
 
 /// Whether a command changes stored data.
-fn writes_data(program: &Program) -> bool {
+pub(super) fn writes_data(program: &Program) -> bool {
     if is_for_tests(program) {
         return false;
     }
     if !DATABASES.contains(&program.name()) {
-        return names(program, MIGRATING) || names(program, REMOVING_OBJECTS);
+        return changes_data(program);
     }
     let statements = program.words().chain(program.input.as_deref());
     statements.flat_map(|text| text.split(';')).any(|statement| {

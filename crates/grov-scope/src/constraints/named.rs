@@ -31,15 +31,16 @@ use areas::Area;
 pub(super) use areas::is_about_word;
 use aspects::Aspect;
 pub(super) use change::Change;
+pub(super) use change::command_words;
 pub(super) use change::looks;
-use change::{command_words, words_of};
+use change::words_of;
 use grov_domain::Program;
 use kinds::Kind;
 use labels::LabelKind;
 use platforms::Platform;
 pub(super) use reading::read;
 use std::borrow::Cow;
-use stem::is_same_word;
+pub(super) use stem::{is_same_word, is_unspaced_text};
 
 /// What must not happen to a thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -566,6 +567,15 @@ fn has_any(words: &[String], names: &[String]) -> bool {
             .iter()
             .any(|name| is_same_word(word, name) || is_joined(name, word, next))
     })
+}
+
+/// What paths, texts and commands call a thing that people name with a word.
+pub(super) fn concept_names(word: &str) -> Vec<String> {
+    let mut names = vec![word.to_owned()];
+    for concept in concepts::named_by(word) {
+        names.extend(concept.words.iter().map(|name| (*name).to_owned()));
+    }
+    names
 }
 
 /// Names of environments.

@@ -32,6 +32,9 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
     let has = |terms: &[Term]| words.iter().any(|token| token.is_any(terms));
     let is_thing =
         |token: &Token| token.is_place() || token.is_quoted || token.term.is_none() || names_thing(token);
+    if !narrates && super::effects::states(&words) {
+        return true;
+    }
     if has(OTHERS) || !words.iter().any(is_thing) {
         return false;
     }

@@ -271,9 +271,9 @@ pub(super) static PHRASES: Phrases = Phrases {
     ]),
     forbidden: PhraseList::of(&[]),
     permissions: PhraseList::of(&[
-        "brauchst nicht", "darf jetzt", "darf ruhig", "darfst du", "darfst jetzt", "doch anfassen",
-        "du brauchst nicht", "du darfst", "du darfst ruhig", "du kannst auch", "du kannst gern*", "du kannst ruhig",
-        "du musst nicht", "egal", "es ist ok", "freie hand", "ist in ordnung", "ist mir egal", "ist ok wenn",
+        "brauchst kein", "brauchst keine", "brauchst keinen", "brauchst nicht", "darf jetzt", "darf ruhig", "darfst du", "darfst jetzt", "doch anfassen",
+        "du brauchst kein", "du brauchst keine", "du brauchst keinen", "du brauchst nicht", "du darfst", "du darfst ruhig", "du kannst auch", "du kannst gern*", "du kannst ruhig",
+        "du musst kein", "du musst keine", "du musst keinen", "du musst nicht", "egal", "es ist ok", "freie hand", "ist in ordnung", "ist mir egal", "ist ok wenn",
         "ist okay wenn", "jetzt darfst du", "jetzt doch", "kannst ruhig", "kein problem wenn", "kein stress",
         "keine angst", "keine rucksicht", "keine scheu", "keine sorge", "mach ruhig", "mach was du willst",
         "muss nicht", "mussen nicht", "musst nicht", "nicht noetig", "nicht notig", "nicht schlimm wenn", "ruhig",

@@ -225,7 +225,12 @@ pub(super) static PHRASES: Phrases = Phrases {
     endings: PhraseList::of(&[
         "a-lo", "ar", "arlo", "e-lo", "er", "ir",
     ]),
-    forbidden: PhraseList::of(&[]),
+    forbidden: PhraseList::of(&[
+        "abra", "abram", "abras", "acesse", "baixe", "chame", "compile", "conecte", "crie", "derrube", "desligue",
+        "dispare", "envie", "enviem", "execute", "feche", "formate", "gaste", "gastem", "grave", "implante", "inicie",
+        "instale", "lance", "libere", "ligue", "limpe", "mande", "mate", "mova", "pare", "publique", "regenere",
+        "reinicie", "rode", "sincronize", "suba", "submeta", "treine",
+    ]),
     permissions: PhraseList::of(&[
         "a vontade", "agora pode", "carta branca", "esta liberado", "faca o que precisar", "faz o que precisar",
         "fica a vontade", "fique a vontade", "liberado", "mexe no que precisar", "muda o que precisar",

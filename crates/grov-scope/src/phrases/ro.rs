@@ -178,7 +178,7 @@ pub(super) static PHRASES: Phrases = Phrases {
     endings: PhraseList::of(&[]),
     forbidden: PhraseList::of(&[
         "accesa*", "activ*", "actualiz*", "adaug*", "adaugi*", "amestec*", "apela*", "apelez*", "arunc*", "ascun*",
-        "ating*", "atinge*", "bloca*", "blochez*", "bump*", "comenta*", "comentezi*", "comit*", "commit*", "complic*",
+        "ating*", "atinge*", "bloca*", "blochez*", "bump*", "cheltui*", "comenta*", "comentezi*", "comit*", "commit*", "complic*",
         "convert*", "copi*", "crea*", "creez*", "dai*", "declar*", "depas*", "deploy*", "dezactiv*", "duplic*",
         "edit*", "elimin*", "export*", "face*", "faceti*", "faci*", "folos*", "formata*", "formatez*", "genera*",
         "generez*", "hardcod*", "iei*", "ignor*", "implement*", "import*", "incepe*", "incepi*", "inchid*", "inghit*",

@@ -124,12 +124,20 @@ fn reading_and_testing_are_never_stopped() {
         action("Grep", json!({"pattern": "x", "path": "src/db"})),
         bash("cat src/db/pool.rs | head"),
         bash("git log --oneline"),
-        bash("cargo test -p db"),
-        bash("cd src/db && npm test"),
+        bash("cargo clippy"),
     ] {
         assert_eq!(stopped(&contract, &action), None, "{action:?}");
         assert!(is_never_stopped(&action, Some(ROOT)), "{action:?}");
     }
+    // Tests are stopped by a limit on tests alone.
+    let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not run git"]);
+    for action in [bash("cargo test -p db"), bash("cd src/db && npm test")] {
+        assert_eq!(stopped(&contract, &action), None, "{action:?}");
+    }
+    let contract = held_to("Fix the login", &["Don't run the e2e tests"]);
+    assert!(stopped(&contract, &bash("npx playwright test")).is_some());
+    assert_eq!(stopped(&contract, &bash("npx jest src")), None);
+    let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let both = bash("cargo test && rm src/db/pool.rs");
     assert!(stopped(&contract, &both).is_some());
     assert!(!is_never_stopped(&both, Some(ROOT)));

@@ -285,7 +285,7 @@ fn name_words(program: &Program) -> Vec<String> {
 }
 
 /// The words of a command: its program, and its arguments and input without what it leaves out (`--exclude docs`).
-pub(super) fn command_words(program: &Program) -> Vec<String> {
+pub(in crate::constraints) fn command_words(program: &Program) -> Vec<String> {
     let mut text = String::new();
     let mut is_left_out = false;
     // A script's text mentions more than it does.
@@ -346,7 +346,7 @@ const LOOKING: &[&str] = &[
 
 /// Subcommands that only show something, of any program.
 #[rustfmt::skip]
-const SHOWING: &[&str] = &["describe", "help", "history", "info", "inspect", "list", "logs", "ls", "outdated", "ps", "show", "status", "tree", "version", "view", "why"];
+const SHOWING: &[&str] = &["describe", "devices", "help", "history", "info", "inspect", "list", "logs", "ls", "outdated", "ps", "show", "status", "tree", "version", "view", "why"];
 
 /// Whether a program only shows something.
 pub(in crate::constraints) fn looks(program: &Program) -> bool {
@@ -379,7 +379,9 @@ pub(in crate::constraints) fn looks(program: &Program) -> bool {
         _ => false,
     };
     let lists_tags = git == "tag" && program.has_word(&["-l", "--list"]);
+    let lists_signals = program.name() == "kill" && program.has_word(&["-l", "-L"]);
     is_git_reading
+        || lists_signals
         || shows
         || checks
         || only_shows(program)
@@ -392,5 +394,6 @@ pub(in crate::constraints) fn looks(program: &Program) -> bool {
             "-check",
             "--list",
             "--collect-only",
+            "-list-avds",
         ])
 }

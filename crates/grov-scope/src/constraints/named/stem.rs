@@ -10,7 +10,7 @@ const ENDINGS: &[&str] = &[
 const MIN_STEM: usize = 4;
 
 /// Whether two folded words are forms of the same word. The second one may be the [`cognate`] of a word, with a `*`.
-pub(super) fn is_same_word(one: &str, other: &str) -> bool {
+pub(in crate::constraints) fn is_same_word(one: &str, other: &str) -> bool {
     if let Some(cognate) = other.strip_suffix('*') {
         return is_cognate(one, cognate);
     }
@@ -91,7 +91,7 @@ fn stem(word: &str) -> &str {
 }
 
 /// Whether a text is written without spaces between words.
-pub(super) fn is_unspaced_text(text: &str) -> bool {
+pub(in crate::constraints) fn is_unspaced_text(text: &str) -> bool {
     text.chars().any(|letter| {
         matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff66}'..='\u{ff9f}')
     })
