@@ -49,6 +49,8 @@ pub(crate) enum ScriptKind {
     Justfile,
     Taskfile,
     Rakefile,
+    /// Rules with commands in texts, for Snakemake.
+    Snakefile,
     /// Database statements, and the command that runs them.
     Statements(Vec<String>),
 }
@@ -105,11 +107,32 @@ impl ScriptFile {
             ScriptKind::Justfile => justfile::parts(text, &self.targets),
             ScriptKind::Taskfile => taskfile::parts(text, &self.targets),
             ScriptKind::Rakefile => rakefile::parts(text, &self.targets),
+            ScriptKind::Snakefile => snakefile_parts(text),
             ScriptKind::Statements(command) => vec![statements(command, text)],
         };
         parts.truncate(MAX_COMMANDS);
         parts
     }
+}
+
+/// The texts after `shell:` in the rules of Snakemake, joined as Python does.
+fn snakefile_parts(text: &str) -> Vec<ScriptPart> {
+    const MARKS: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+    let mut parts = Vec::new();
+    for (at, key) in text.match_indices("shell:") {
+        let mut command = String::new();
+        let mut rest = text[at + key.len()..].trim_start();
+        while let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) {
+            let inside = &rest[mark.len()..];
+            let Some(end) = inside.find(mark) else { break };
+            command.push_str(&inside[..end]);
+            rest = inside[end + mark.len()..].trim_start();
+        }
+        if !command.is_empty() {
+            parts.push(ScriptPart::Shell(command));
+        }
+    }
+    parts
 }
 
 /// The command that runs database statements, with the statements as its argument.

@@ -78,6 +78,10 @@ pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argu
             }
             _ => {}
         },
+        "blender" | "freecadcmd" | "FreeCADCmd" | "vivado" | "quartus_sh" | "tclsh" | "gdb" | "locust"
+        | "k6" | "octave" | "matlab" | "qgis_process" => hosted(shell, name, arguments),
+        "snakemake" => snakefile(shell, arguments),
+        "pytest" | "py.test" => conftest(shell, arguments),
         name if has_word(CLIENTS, name) => statements(shell, name, arguments),
         name if interpreter(name).is_some() => interpreted(shell, name, arguments),
         _ if program.text.contains('/') || language_of(name).is_some() => executable(shell, program),
@@ -150,7 +154,11 @@ fn interpreted(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let Some(given) = inline_code(name, arguments.iter().map(Argument::written)) else {
         return;
     };
-    if !given.code.is_empty() || given.is_module || given.reads_input {
+    if given.is_module {
+        let rest = &arguments[arguments.len().min(given.operands + 1)..];
+        return module(shell, given.language, arguments.get(given.operands), rest);
+    }
+    if !given.code.is_empty() || given.reads_input {
         return;
     }
     let script = arguments.get(given.operands);
@@ -161,6 +169,117 @@ fn interpreted(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         ScriptKind::Code(given.language),
         script.filter(|script| !wraps(script)),
     );
+}
+
+/// Modules that are no part of a project.
+const INSTALLED: &str = "http venv pip json unittest timeit cProfile pdb zipfile tarfile base64 compileall ensurepip site sysconfig calendar \
+      build twine black ruff mypy flake8 pylint isort coverage tox nox sphinx mkdocs flask uvicorn gunicorn celery alembic django \
+      ipykernel jupyter notebook poetry pipx virtualenv isort bandit";
+
+/// A module of the project: `python -m jobs.archive`.
+fn module(shell: &mut Shell, language: Language, name: Option<&Argument>, arguments: &[Argument]) {
+    let Some(name) = name.filter(|name| !name.unknown) else {
+        return;
+    };
+    if name.text == "pytest" {
+        return conftest(shell, arguments);
+    }
+    let first = name.text.split('.').next().unwrap_or_default();
+    if has_word(INSTALLED, first) {
+        return;
+    }
+    let path = name.text.replace('.', "/");
+    let folder = shell.folder.clone();
+    let places = [
+        format!("{path}.py"),
+        format!("{path}/__main__.py"),
+        format!("src/{path}.py"),
+        format!("src/{path}/__main__.py"),
+    ];
+    let places = places.iter();
+    let paths = places.filter_map(|place| path::resolve(folder.as_deref(), place));
+    push(
+        shell,
+        ScriptKind::Code(language),
+        paths.collect(),
+        Vec::new(),
+        folder,
+    );
+}
+
+/// The script that an application with a language of its own runs: `blender -P x.py`, `vivado -source x.tcl`.
+fn hosted(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let options: &[&str] = match name {
+        "blender" => &["-P", "--python"],
+        "vivado" => &["-source"],
+        "quartus_sh" => &["-t"],
+        "gdb" => &["-x", "--command"],
+        "locust" => &["-f", "--locustfile"],
+        _ => &[],
+    };
+    let is_script = |word: &&Argument| {
+        language_of(&word.text).is_some() || word.text.ends_with(".tcl") || word.text.ends_with(".m")
+    };
+    let script = if options.is_empty() {
+        arguments.iter().find(is_script)
+    } else {
+        let is_option = |word: &Argument| options.contains(&word.text.as_str());
+        let at = arguments.iter().position(is_option);
+        at.and_then(|at| arguments.get(at + 1))
+    };
+    let language = script.and_then(|script| language_of(&script.text));
+    add(
+        shell,
+        ScriptKind::Code(language.unwrap_or(Language::Python)),
+        script,
+    );
+}
+
+/// The rules of Snakemake, whose commands are texts.
+fn snakefile(shell: &mut Shell, arguments: &[Argument]) {
+    const SHOWING: &str = "-n --dry-run --dryrun --lint --dag --rulegraph --summary --list -l --unlock";
+    if arguments.iter().any(|word| has_word(SHOWING, &word.text)) {
+        return;
+    }
+    let is_option = |word: &Argument| matches!(word.text.as_str(), "-s" | "--snakefile");
+    let named = arguments.iter().position(is_option);
+    let named = named.and_then(|at| shell.place(arguments.get(at + 1)?));
+    let folder = shell.folder.clone();
+    let paths = match named {
+        Some(place) => vec![place.path],
+        None => ["Snakefile", "workflow/Snakefile"]
+            .iter()
+            .filter_map(|file| path::resolve(folder.as_deref(), file))
+            .collect(),
+    };
+    push(shell, ScriptKind::Snakefile, paths, Vec::new(), folder);
+}
+
+/// The fixtures that pytest loads around the tests it runs.
+fn conftest(shell: &mut Shell, arguments: &[Argument]) {
+    let folder = shell.folder.clone();
+    let tests = arguments.iter().filter(|word| !word.is_option() && !word.unknown);
+    let below = tests.take(2).map(|test| {
+        let file = test.text.split("::").next().unwrap_or(&test.text);
+        match file.rsplit_once('/') {
+            Some((below, name)) if name.ends_with(".py") => below,
+            _ if file.ends_with(".py") => ".",
+            _ => file.trim_end_matches('/'),
+        }
+    });
+    let mut places: Vec<String> = below.map(|below| format!("{below}/conftest.py")).collect();
+    places.extend(["tests/conftest.py".to_owned(), "conftest.py".to_owned()]);
+    places.dedup();
+    for place in places {
+        let paths = path::resolve(folder.as_deref(), &place).into_iter().collect();
+        push(
+            shell,
+            ScriptKind::Code(Language::Python),
+            paths,
+            Vec::new(),
+            folder.clone(),
+        );
+    }
 }
 
 /// Subcommands of package managers that are not names of scripts.
