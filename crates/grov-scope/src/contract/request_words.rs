@@ -3,6 +3,8 @@
 //! "What would a force push do?", "fix the deploy script" and "don't publish it" name an action without asking for it.
 
 mod code_objects;
+mod confinement;
+mod retraction;
 
 use crate::names::is_path;
 use crate::words::{Word, words};
@@ -19,6 +21,8 @@ pub(crate) struct RequestWords {
     asking: HashSet<String>,
     /// Those whose object is neither code nor a document.
     ordering: HashSet<String>,
+    /// Words that asked for something that was taken back.
+    retracted: HashSet<String>,
     /// The first words of each text, in order.
     texts: Vec<Vec<OrderedWord>>,
     /// The number of words.
@@ -41,6 +45,9 @@ impl OrderedWord {
         parts(&self.folded).any(|part| is_form_of(&part, stems))
     }
 }
+
+/// The most words between single quotation marks.
+const MAX_QUOTED: usize = 12;
 
 /// How many words of a text are kept in order.
 const MAX_ORDERED: usize = 200;
@@ -210,7 +217,7 @@ struct Clause {
 
 impl RequestWords {
     /// Reads the user's texts, and the proposals of the agent that the user accepted.
-    pub(super) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
+    pub(crate) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
         let mut request = Self::default();
         for text in texts {
             let words = words(text);
@@ -220,6 +227,11 @@ impl RequestWords {
                 ends_clause: word.pauses(),
             });
             request.texts.push(ordered.collect());
+        }
+        // The beginning of the same prompt may be a text of its own.
+        for word in std::mem::take(&mut request.retracted) {
+            request.asking.remove(&word);
+            request.ordering.remove(&word);
         }
         for word in consents.iter().flat_map(|text| words(text)) {
             request.all.extend(parts(&word.folded));
@@ -233,11 +245,19 @@ impl RequestWords {
     fn read(&mut self, words: &[Word<'_>]) {
         let mut clause = Clause::default();
         let questions = questions(words);
-        let mut is_quoted = false;
+        let mut asked: Vec<String> = Vec::new();
+        let (mut is_quoted, mut is_single_quoted) = (false, false);
         self.words += words.len();
         for (at, word) in words.iter().enumerate() {
-            let folded = word.folded.as_str();
+            let folded = retraction::kept_end(word).unwrap_or(word.folded.as_str());
             let next = words.get(at + 1).map_or("", |next| next.folded.as_str());
+            // "Open a PR, wait, not yet": what was asked so far is taken back.
+            if retraction::begins_at(words, at) {
+                asked.clear();
+                let before = words[..at].iter();
+                self.retracted.extend(before.flat_map(|word| parts(&word.folded)));
+                clause = Clause::default();
+            }
             if JOINING.contains(&folded) {
                 clause = Clause::default();
             }
@@ -262,6 +282,9 @@ impl RequestWords {
             let is_state = clause.count > 0 && STATES.contains(&before)
                 || before == "in" && folded.ends_with("ing")
                 || before == "in" && folded.ends_with("ed")
+                || folded == "give" && matches!(next, "me" | "us")
+                // "Accounting has already fixed it"
+                || matches!(before, "already" | "been" | "have" | "has" | "had") && folded.ends_with("ed")
                 || clause.count > 0 && is_adjective(folded, before, next)
                 || before != "please" && is_before_noun(folded, before);
             // `Release` within a sentence is the name of something.
@@ -270,6 +293,13 @@ impl RequestWords {
                 && letters.next().is_some_and(char::is_lowercase);
             let is_name = folded.is_ascii() && folded.contains(['/', '.', '_', '('])
                 || is_title && clause.count > 0 && before != "please";
+            // `POST /v1/users` is a route.
+            let is_method = matches!(word.raw, "GET" | "POST" | "PUT" | "PATCH" | "DELETE")
+                && (clause.count > 0
+                    || words
+                        .get(at + 1)
+                        .is_some_and(|next| next.before.contains('/') || next.raw.starts_with('/')));
+            let is_name = is_name || is_method;
             self.all.extend(parts(folded));
             let is_wanted = !is_negated(words, at);
             if is_wanted {
@@ -297,12 +327,19 @@ impl RequestWords {
             self.is_asking |= clause.is_about;
             // What is quoted is a message or a name.
             let opens = |text: &str| text.contains(['"', '“', '«', '„']);
+            // 'failed to erase': a word that begins with an apostrophe, and one that ends with it.
+            let mut quoted = words[at..].iter().take(MAX_QUOTED);
+            is_single_quoted |=
+                word.before.ends_with('\'') && quoted.any(|later| later.after.starts_with('\''));
+            let is_in_single = is_single_quoted;
+            is_single_quoted &= !word.after.starts_with('\'');
             is_quoted |= opens(word.before) && !word.after.contains(['"', '”', '»', '“']);
-            let is_in_quotes = is_quoted || opens(word.before);
+            let is_in_quotes = is_quoted || is_in_single || opens(word.before);
             is_quoted &= !word.after.contains(['"', '”', '»', '“']);
             let is_name = is_name || is_in_quotes;
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.asking.extend(parts(folded));
+                asked.extend(parts(folded));
                 if !is_about_code(words, at) {
                     self.ordering.extend(parts(folded));
                 }
@@ -312,6 +349,9 @@ impl RequestWords {
             if word.pauses() {
                 clause = Clause::default();
             }
+        }
+        for word in asked {
+            self.retracted.remove(&word);
         }
     }
 
@@ -348,6 +388,16 @@ impl RequestWords {
     /// Whether the request contains a word.
     pub(crate) fn names(&self, word: &str) -> bool {
         self.all.contains(&word.to_lowercase())
+    }
+
+    /// Whether the request contains the name of a file, with or without folders.
+    pub(crate) fn names_path(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let is_path = |word: &String| {
+            word.strip_suffix(&name)
+                .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        self.all.iter().any(is_path)
     }
 
     /// Whether the request asks with a word that starts with one of these stems: no question, negation or name.
@@ -578,6 +628,38 @@ mod tests {
         }
         let consent = ["Should I delete the volume?".to_owned()];
         assert!(RequestWords::new(vec!["yes"], &consent).mentions_any(&["delet"]));
+    }
+
+    #[test]
+    fn what_is_taken_back_is_not_asked_for() {
+        for (text, stem, expected) in [
+            (
+                "open a PR for this? wait, not yet, first show me the diff",
+                "open",
+                false,
+            ),
+            ("make the deploy to prod.. wait no. just show me", "deploy", false),
+            ("lösch den Branch. Nein warte, doch nicht", "losch", false),
+            ("supprime la base, non attends, montre-la", "supprim", false),
+            ("удали ветку, хотя нет, покажи её", "удал", false),
+            ("把分支删了，等等，先看看", "删", false),
+            ("wait for the build, then deploy it", "deploy", true),
+            ("the build is not yet done? deploy it anyway", "deploy", true),
+            (
+                "delete the file from the history, the repo is not yet pushed",
+                "delet",
+                true,
+            ),
+            ("they have already deployed it", "deploy", false),
+            ("the write fails with 'failed to erase memory'", "eras", false),
+        ] {
+            let request = RequestWords::new(vec![text], &[]);
+            assert_eq!(request.orders_any(&[stem]), expected, "{text}");
+        }
+        let request = RequestWords::new(vec!["deploy it", "wait no, show me the log"], &[]);
+        assert!(request.orders_any(&["deploy"]));
+        let request = RequestWords::new(vec!["open a PR", "open a PR? wait, not yet, first show me"], &[]);
+        assert!(!request.orders_any(&["open"]) && request.only_looks());
     }
 
     #[test]
