@@ -110,7 +110,12 @@ impl<'a> AnalyzedAction<'a> {
                 || updates_snapshots(program)
                 || crate::constraints::formats(program)
                 || crate::danger::tests_production(program)
-        })
+        }) || self.programs().iter().any(crate::danger::is_more_than_a_read)
+    }
+
+    /// Whether an action may be a danger although its programs mostly read: `go env -w GOSUMDB=off`, `cat ~/.aws/credentials`.
+    pub(crate) fn may_be_dangerous(&self) -> bool {
+        !self.is_read_only() || self.programs().iter().any(crate::danger::is_more_than_a_read)
     }
 
     /// Whether a limit on what commands do may be about the action, although it only reads or tests.

@@ -3,16 +3,21 @@
 //! A command that the goal or an instruction mentions ("publish", "force-push", "reset") is not reported. Neither is the
 //! removal of build output or of temporary files.
 
+mod code;
 mod content;
 mod destructive;
 mod effects;
 mod files;
+mod loops;
 mod outbound;
 mod oversight;
+mod package_names;
 mod script;
 mod script_names;
+mod secrets;
 mod statements;
 mod system;
+mod weakened;
 
 pub(crate) use effects::{publishes, stems};
 pub(crate) use outbound::{is_local, tests_production};
@@ -91,6 +96,16 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) uses_temporary: bool,
     /// Ports of this machine that containers of the same line publish.
     pub(crate) container_ports: Vec<&'a str>,
+    /// Names that the same line gives to servers on this machine: `mc alias set local http://localhost:9000`.
+    pub(crate) local_names: Vec<&'a str>,
+    /// The cluster or engine that an earlier command of the same line selects, by program.
+    pub(crate) selected: Vec<(&'a str, &'a str)>,
+    /// Files that the same line writes, with their text.
+    pub(crate) written: Vec<(&'a str, &'a str)>,
+    /// Variables that the same line fills with decoded or downloaded text.
+    pub(crate) opaque_variables: Vec<&'a str>,
+    /// The command line as written. Empty for scripts.
+    pub(crate) line: &'a str,
 }
 
 impl<'a> EvaluationContext<'a> {
@@ -114,6 +129,11 @@ impl<'a> EvaluationContext<'a> {
             created_paths: Vec::new(),
             uses_temporary: false,
             container_ports: Vec::new(),
+            local_names: Vec::new(),
+            selected: Vec::new(),
+            written: Vec::new(),
+            opaque_variables: Vec::new(),
+            line: "",
         }
     }
 
@@ -131,6 +151,35 @@ impl<'a> EvaluationContext<'a> {
                 .windows(2)
                 .any(|pair| is_port(&pair[0]) && is_published(&pair[1]))
             || !self.container_ports.is_empty() && is_local(command)
+    }
+
+    /// Whether a client talks to a server on this machine that a variable, an alias or a selected context names.
+    fn uses_local_service(&self, command: &Program) -> bool {
+        self.has_local_endpoint()
+            || self.selected_by(command).is_some_and(effects::is_local_cluster)
+            || command.operands().any(|word| {
+                let name = word.split('/').next().unwrap_or(word);
+                self.local_names.contains(&name)
+            })
+    }
+
+    /// Whether the line exports the address of a server or an emulator on this machine.
+    fn has_local_endpoint(&self) -> bool {
+        const NAMES: &[&str] = &[
+            "ENDPOINT", "EMULATOR", "HOST", "URL", "URI", "REGISTRY", "ADDR", "SERVER",
+        ];
+        self.environment.iter().any(|one| {
+            one.split_once('=').is_some_and(|(name, value)| {
+                NAMES.iter().any(|part| name.contains(part)) && outbound::names_this_machine(value)
+            })
+        })
+    }
+
+    /// The context that the line selected for a program.
+    fn selected_by(&self, command: &Program) -> Option<&'a str> {
+        let program = effects::selector_of(command.name());
+        let mut selected = self.selected.iter().rev();
+        selected.find(|(of, _)| *of == program).map(|(_, name)| *name)
     }
 
     /// Whether the request asks for a removal of files.
@@ -207,6 +256,9 @@ impl<'a> EvaluationContext<'a> {
         match command.name() {
             "createdb" => self.fresh_databases.extend(command.operands()),
             "export" => self.environment.extend(command.operands().map(str::to_owned)),
+            "mc" | "mcli" if outbound::is_local(command) => {
+                self.local_names.extend(command.operands().nth(2))
+            }
             "docker" | "podman" | "nerdctl" if command.has_word(&["run"]) => {
                 let ports = command
                     .arguments
@@ -216,6 +268,14 @@ impl<'a> EvaluationContext<'a> {
                     .extend(ports.filter_map(|pair| pair[1].rsplit_once(':')?.0.rsplit(':').next()));
             }
             _ => {}
+        }
+        if let Some(selected) = effects::selection(command) {
+            self.selected.push(selected);
+        }
+        if let Some(text) = command.input.as_deref() {
+            let files = command.targets.iter().map(String::as_str);
+            let tees = command.operands().filter(|_| command.name() == "tee");
+            self.written.extend(files.chain(tees).map(|file| (file, text)));
         }
         self.rewrites_history |= match command.git() {
             ("rebase" | "reset" | "filter-repo" | "filter-branch", _) => true,
@@ -256,6 +316,8 @@ pub(crate) fn findings<'a>(
     let filled = fills.flat_map(|command| command.targets.iter().map(String::as_str));
     context.created_paths.extend(filled);
     let text = action.sketch.command.as_deref().unwrap_or_default();
+    context.line = text;
+    context.opaque_variables = outbound::opaque_variables(text);
     context.uses_temporary = [
         "mktemp",
         "mkdtemp",
@@ -268,7 +330,10 @@ pub(crate) fn findings<'a>(
     .iter()
     .any(|name| text.contains(name));
     context.restores_dump = action.programs().iter().any(statements::restores_dump);
-    if is_fork_bomb(text) {
+    let is_written = |command: &Program| {
+        matches!(command.name(), "cat" | "tee") && command.input.as_deref().is_some_and(is_fork_bomb)
+    };
+    if is_fork_bomb(text) && !action.programs().iter().any(is_written) {
         found.extend(finding(
             CRITICAL,
             None,
@@ -289,7 +354,12 @@ pub(crate) fn findings<'a>(
             .or_else(|| effects::of_command(command, action.programs(), &context))
             .or_else(|| files::of_command(command, source, action.programs(), &context))
             .or_else(|| outbound::of_command(command, source, action.programs(), &context))
-            .or_else(|| script_names::of_command(command, &context));
+            .or_else(|| script_names::of_command(command, &context))
+            .or_else(|| secrets::printed(command, action.programs(), &context))
+            .or_else(|| weakened::of_command(command, &context))
+            .or_else(|| loops::of_command(command, &context))
+            .or_else(|| package_names::of_command(command, &context))
+            .or_else(|| code::of_command(command, &context));
         // One finding of each kind per command line is enough.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)
@@ -318,6 +388,18 @@ pub(crate) fn findings<'a>(
         found.extend(statements::of_statement(text, &context));
     }
     found
+}
+
+/// Whether a program that mostly reads may do more: it writes settings, or prints secrets.
+pub(crate) fn is_more_than_a_read(program: &Program) -> bool {
+    secrets::may_print(program)
+        || match program.name() {
+            "go" => program.has_word(&["-w", "-u"]) && program.has_word(&["env"]),
+            "npm" | "pnpm" | "yarn" | "bundle" | "gem" | "brew" => {
+                program.has_word(&["config", "c"]) && program.has_word(&["set", "delete", "--global"])
+            }
+            _ => false,
+        }
 }
 
 /// Whether a shell function calls itself twice: `:(){ :|:& };:`.

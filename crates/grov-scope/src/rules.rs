@@ -381,7 +381,7 @@ impl Rules {
                 .limits
                 .findings(&self.root, action, &self.compiled, &self.state.history),
         );
-        if !action.is_read_only() {
+        if action.may_be_dangerous() {
             let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
             context.is_history_unknown = is_history_unknown;
             found.extend(edits::findings(action, &context, edits::Kind::Facts));

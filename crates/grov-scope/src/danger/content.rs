@@ -36,6 +36,9 @@ pub(super) fn removed(
         let bare = path.trim_end_matches('/');
         let is_many = is_recursive || bare.contains('*') || command.name() == "shred";
         let place = NormalizedPath::new(context.root, &context.directory.path(bare)?);
+        if super::files::is_packed_here(path, context.line) {
+            return None;
+        }
         if !is_many || !place.is_in_project() || bare.contains('$') || is_replaceable(&place, bare, context) {
             return None;
         }

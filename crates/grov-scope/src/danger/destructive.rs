@@ -208,6 +208,7 @@ pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContex
         || is_temporary(place)
         || is_build_output(place) && place.components().count() > 2
         || is_excused(place, context)
+        || is_removal_named(place, context)
     {
         return None;
     }
@@ -217,6 +218,19 @@ pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContex
         Some(name),
         format!("{name} is outside the project and is removed"),
     )
+}
+
+/// Whether the request asks for a removal and names this place, by a name that is no ordinary word: `backup-2021`.
+fn is_removal_named(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
+    let name = place.name();
+    let is_name =
+        name.len() >= 5 && name.contains(|letter: char| letter.is_ascii_digit() || "-_.".contains(letter));
+    let request = &context.compiled.request;
+    is_name
+        && !name.starts_with('.')
+        && !name.contains('*')
+        && request.orders_any(REMOVING)
+        && request.names_path(name)
 }
 
 /// Stems of words for work that removes files as a side effect, such as a restructuring.

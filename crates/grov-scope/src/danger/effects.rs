@@ -19,6 +19,7 @@ mod packages;
 pub(crate) mod stems;
 mod storage;
 mod system;
+mod text_table;
 mod windows;
 
 use super::{EvaluationContext, finding, is_for_trial};
@@ -162,7 +163,7 @@ pub(super) fn of_command(
     if is_harmless(command) || is_in_clone {
         return None;
     }
-    let found = invocation.rows.iter().find_map(|row| {
+    let found = invocation.rows().find_map(|row| {
         let found = invocation.matches(row)?;
         let counts = row.condition.is_none_or(|condition| condition(command, context))
             && !is_excused(row.effect, command, &found, programs, context)
@@ -192,7 +193,7 @@ pub(super) fn of_command(
 pub(crate) fn publishes(command: &Program) -> bool {
     !is_harmless(command)
         && Invocation::of(command).is_some_and(|invocation| {
-            let mut rows = invocation.rows.iter();
+            let mut rows = invocation.rows();
             rows.any(|row| {
                 row.effect.scope == Scope::Publishing
                     && row.condition.is_none()
@@ -212,6 +213,11 @@ const GENERIC: &[&str] = &[
 fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, request: &RequestWords) -> bool {
     let program = command.name();
     let effect = row.effect;
+    // "Deploy a preview" does not ask for `--prod`, and a dry run for nothing that lasts.
+    let is_git = matches!(program, "git" | "jj" | "hg");
+    if !is_git && (request.wants_dry_run() || request.is_confined_to_trial() && selects_production(command)) {
+        return false;
+    }
     // "Undo my last commit but keep the changes"
     if effect.says == kinds::HARD_RESET.says && request.asks_for_less_than_all() {
         return false;
@@ -249,6 +255,23 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
     let may_be_named =
         matches!(effect.scope, Scope::OwnThings | Scope::Services) && effect.says != kinds::EXPOSES.says;
     if asks && names_object() || may_be_named && request.is_order() && names_operand(found.rest, request) {
+        return true;
+    }
+    if effect.scope == Scope::Publishing
+        && request.orders_any(stems::BRING_OUT)
+        && request.is_about(stems::PUBLISHED)
+    {
+        return true;
+    }
+    // "Refund ch_3PQz7aKx": the object of a general verb is the verb of the request, which names the operand.
+    let nouns = command.operands().take_while(|word| *word != found.verb);
+    let mut nouns = nouns.take(3).flat_map(|word| word.split(is_separator));
+    let is_noun_asked = |noun: &str| {
+        let stem = noun.trim_end_matches('s').trim_end_matches('e');
+        stem.len() >= 4 && !GENERIC.contains(&noun) && request.orders_any(&[stem])
+    };
+    let is_general = program != "git" && GENERIC.contains(&found.verb);
+    if is_general && names_operand(found.rest, request) && nouns.any(is_noun_asked) {
         return true;
     }
     // `db:drop`, `delete-stack`, `snapshot-delete`, `migrate:fresh`
@@ -307,6 +330,7 @@ fn is_excused(
         let named = operands().next().is_some() && operands().all(|argument| is_for_trial(argument));
         named || context.is_in_own_container(command) || is_in_trial_place(command, context)
     };
+    let is_local = || super::is_local(command) || context.uses_local_service(command);
     let is_own = || {
         let created = |name: &str| {
             let mut earlier = programs.iter().take_while(|other| !std::ptr::eq(*other, command));
@@ -324,12 +348,32 @@ fn is_excused(
         operands().next().is_some() && operands().all(|argument| is_plain_name(argument) && created(argument))
     };
     match effect.scope {
-        Scope::Anywhere | Scope::Publishing => false,
+        Scope::Anywhere => false,
+        Scope::Publishing => super::is_local(command),
         Scope::Machine => command.host == ExecutionHost::Container,
-        Scope::Services => super::is_local(command) || is_trial(),
-        Scope::OwnThings => super::is_local(command) || is_trial() || is_own(),
-        Scope::Cloud => super::is_local(command) || is_own(),
+        Scope::Services => is_local() || is_trial(),
+        Scope::OwnThings => is_local() || is_trial() || is_own() || is_copied_state(command, context),
+        Scope::Cloud => is_local() || is_own(),
     }
+}
+
+/// Whether a command works on a copy of the state of infrastructure among temporary files.
+fn is_copied_state(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    context.is_in_temporary_folder()
+        && command.has_word(&["state"])
+        && !command
+            .words()
+            .any(|word| word.contains("backend") || word.starts_with("-chdir"))
+}
+
+/// Whether an argument selects the environment that users depend on: `--prod`, `--context prod-eu`.
+fn selects_production(command: &Program) -> bool {
+    let set = command.assignments.iter().map(String::as_str);
+    let is_live = |word: &str| {
+        let value = word.rsplit('=').next().unwrap_or(word);
+        super::statements::is_production(value)
+    };
+    command.words().chain(set).any(is_live)
 }
 
 /// Whether an option or a variable selects a test environment, a local cluster or a place for experiments.
@@ -392,9 +436,48 @@ fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool
     let set = set
         .filter_map(|one| one.split_once('='))
         .filter(|(name, _)| ENVIRONMENTS.contains(name));
-    values
-        .chain(set.map(|(_, value)| value))
-        .any(|value| DEVELOPMENT.contains(&value) || !value.contains('{') && is_for_trial(value))
+    values.chain(set.map(|(_, value)| value)).any(|value| {
+        DEVELOPMENT.contains(&value) || is_local_cluster(value) || !value.contains('{') && is_for_trial(value)
+    })
+}
+
+/// The program whose contexts a program uses.
+pub(super) fn selector_of(program: &str) -> &str {
+    match program {
+        "k" | "kubectx" | "oc" | "helm" | "kubectl" => "kubectl",
+        "docker-compose" | "docker" => "docker",
+        other => other,
+    }
+}
+
+/// The context that a command selects, and for which program: `kubectl config use-context kind-x`.
+pub(super) fn selection(command: &Program) -> Option<(&str, &str)> {
+    let program = selector_of(command.name());
+    let words: Vec<&str> = command.operands().take(4).collect();
+    let name = match (command.name(), words.as_slice()) {
+        ("kubectx", [name, ..]) => name,
+        (_, ["config", "use-context", name, ..]) if program == "kubectl" => name,
+        (_, ["context", "use", name, ..]) if program == "docker" => name,
+        (_, ["workspace", "select", name, ..]) => name,
+        (_, ["config", "set", "project", name, ..]) => name,
+        _ => return None,
+    };
+    Some((program, name))
+}
+
+/// Whether a context names a cluster or an engine on this machine.
+pub(super) fn is_local_cluster(name: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "kind-",
+        "k3d-",
+        "minikube",
+        "docker-desktop",
+        "rancher-desktop",
+        "colima",
+        "orbstack",
+        "microk8s",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// Whether another command creates something of this name: `docker run --name x`, `createdb x`, `kind create cluster x`.

@@ -258,6 +258,9 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         if context.line_changes.iter().any(is_new) || is_excused(&place, context) || is_temporary(&place) {
             return None;
         }
+        if is_packed_here(path, context.line) {
+            return None;
+        }
         if !place.is_in_project() {
             // Packages of a workspace lie beside the project; caches are made again.
             let is_made_again =
@@ -283,6 +286,32 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
     })
 }
 
+/// The finding for single files outside the project that a script removes: `rm -f /archive/*.fastq.gz`.
+pub(super) fn removed_outside(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    if !matches!(command.name(), "rm" | "unlink" | "shred") || super::effects::is_harmless(command) {
+        return None;
+    }
+    command
+        .operands()
+        .filter(|path| path.contains('*'))
+        .find_map(|path| {
+            let place = NormalizedPath::new(context.root, &context.directory.path(path)?);
+            let is_kept = place.is_in_project() || place.components().any(|part| part.contains("cache"));
+            outside_removal(&place, context).filter(|_| !is_kept)
+        })
+}
+
+/// Whether the same line packs an archive of this kind: `npm pack && … && rm acme-*.tgz`.
+pub(super) fn is_packed_here(path: &str, line: &str) -> bool {
+    #[rustfmt::skip]
+    const ARCHIVES: &[&str] = &[".tgz", ".tar.gz", ".zip", ".crate", ".gem", ".whl", ".nupkg", ".vsix", ".deb", ".rpm"];
+    #[rustfmt::skip]
+    const PACKERS: &[&str] = &[
+        "npm pack", "pnpm pack", "yarn pack", "CMD build", "python -m build", "cargo package", "gem build", "helm package", "tar c", "tar -c", "zip -", "dotnet pack", "vsce package", "poetry build", "uv build", "dpkg-deb",
+    ];
+    ARCHIVES.iter().any(|ending| path.ends_with(ending)) && PACKERS.iter().any(|packer| line.contains(packer))
+}
+
 /// Whether an operand is a variable that does not sound like a result or a temporary file.
 fn is_unknown_file(path: &str) -> bool {
     const RESULTS: &[&str] = &[
@@ -297,8 +326,8 @@ fn is_unknown_file(path: &str) -> bool {
 pub(super) fn is_made_by_programs(place: &NormalizedPath) -> bool {
     #[rustfmt::skip]
     const ENDINGS: &[&str] = &[
-        "a", "actual", "aux", "bak", "bbl", "bcf", "blg", "cache", "class", "coverage", "diff", "gcda", "gcno", "info", "lock", "log", "map", "new", "o", "obj", "orig", "out", "patch", "pid", "profdata",
-        "profraw", "prof", "pyc", "pyo", "received", "rej", "snap", "so", "sock", "swp", "temp", "test", "tmp", "toc", "trace", "tsbuildinfo",
+        "a", "actual", "aux", "bak", "bbl", "bcf", "blg", "cache", "class", "coverage", "diff", "dvi", "fdb_latexmk", "fls", "gcda", "gcno", "idx", "ilg", "ind", "info", "lock", "lof", "log", "lot", "map", "nav", "new", "o", "obj", "orig", "out", "patch", "pid", "profdata",
+        "profraw", "prof", "pyc", "pyo", "rcheck", "received", "rej", "snap", "snm", "so", "sock", "swp", "temp", "test", "tmp", "toc", "trace", "tsbuildinfo", "vrb", "xdv",
     ];
     #[rustfmt::skip]
     const FOLDERS: &[&str] = &[
@@ -311,6 +340,8 @@ pub(super) fn is_made_by_programs(place: &NormalizedPath) -> bool {
         || FileKind::Lock.is(place)
         || ENDINGS.contains(&place.extension())
         || name.ends_with('~')
+        || name.ends_with(".run.xml")
+        || name.ends_with(".synctex.gz")
         || name.starts_with(['.', '#']) && !name.starts_with(".env") && name != ".git" && name != ".github"
         || place.components().any(|part| {
             FOLDERS.contains(&part) || part.contains("cache") || part.contains("tmp") || is_variant(part)

@@ -3,6 +3,8 @@
 mod elsewhere;
 mod remote_script;
 
+pub(super) use remote_script::opaque_variables;
+
 use super::effects::stems::{CHANGE, PUBLISH, REMOVE, RESTART, SEND, STOP};
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
 use crate::contract::RequestWords;
@@ -63,19 +65,20 @@ pub(super) fn of_command(
             "Something is deleted on another machine, which was not requested",
         );
     }
-    if let Some(found) =
-        elsewhere::transferred(command, context).or_else(|| elsewhere::changed(command, programs, context))
+    if let Some(found) = elsewhere::transferred(command, context)
+        .or_else(|| elsewhere::changed(command, programs, context))
+        .or_else(|| elsewhere::on_remote_engine(command, context))
     {
         return Some(found);
     }
-    if posts_message(command) && !asked.orders_any(MESSAGING) {
+    if (posts_message(command) || names_channel(command)) && !asked.orders_any(MESSAGING) {
         return finding(
             RISKY,
             None,
             "A message is sent to others, which was not requested",
         );
     }
-    if remote_script::runs(command, source, programs)
+    if remote_script::runs(command, source, programs, context)
         && !(asked.orders_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs))
     {
         return finding(
@@ -111,6 +114,16 @@ const ADDRESS_WORDS: &[&str] = &[
 
 /// Whether an argument of a command names this machine.
 pub(crate) fn is_local(command: &Program) -> bool {
+    let mut words = command
+        .arguments
+        .iter()
+        .map(Argument::as_str)
+        .chain(command.assignments.iter().map(String::as_str));
+    words.any(names_this_machine)
+}
+
+/// Whether a text contains an address of this machine.
+pub(super) fn names_this_machine(text: &str) -> bool {
     const HOSTS: &[&str] = &[
         "localhost",
         "127.0.0.1",
@@ -119,12 +132,7 @@ pub(crate) fn is_local(command: &Program) -> bool {
         "host.docker.internal",
         ".localstack.cloud",
     ];
-    let mut words = command
-        .arguments
-        .iter()
-        .map(Argument::as_str)
-        .chain(command.assignments.iter().map(String::as_str));
-    words.any(|word| HOSTS.iter().any(|host| word.contains(host)) && !word.contains("0.0.0.0/"))
+    HOSTS.iter().any(|host| text.contains(host)) && !text.contains("0.0.0.0/")
 }
 
 /// Stems of words that ask for a message.
@@ -274,7 +282,7 @@ fn changes_remotely(command: &Program, context: &EvaluationContext<'_>) -> bool 
     const ACTING: &[&str] = &[
         "cancel", "disable", "enable", "resolve", "restart", "reboot", "stop", "shutdown", "rollback", "deploy", "trigger", "publish", "merge", "approve", "reject", "admin", "revoke",
         "terminate", "suspend", "refund", "charge", "transfer", "invite", "archive", "close", "lock", "failover", "_close", "_reindex", "_aliases", "_settings", "snapshot", "restore", "build",
-        "dispatches", "payout", "promote", "scale", "reset", "pause", "resume", "drain", "evict", "config", "users", "keys", "hooks", "mutation", "batch", "upgrade", "release", "send",
+        "dispatches", "payout", "promote", "scale", "reset", "pause", "resume", "drain", "evict", "config", "users", "keys", "hooks", "mutation", "batch", "upgrade", "release", "send", "scripttext", "/script", "/eval", "/exec", "_scripts", "dashboards/db", "import", "silences", "annotations", "quietdown", "dooffline", "dodelete",
     ];
     let method = method(command).to_ascii_uppercase();
     if !is_web_client(command)
@@ -291,7 +299,7 @@ fn changes_remotely(command: &Program, context: &EvaluationContext<'_>) -> bool 
         || request.orders_any(RESTART)
         || request.orders_any(REMOVE)
         || request.orders_any(&[
-            "test", "try.", "hit.", "request", "post.", "curl", "notify", "resolv", "clos", "approv", "merg",
+            "try.", "hit.", "request", "post.", "curl", "notify", "resolv", "clos", "approv", "merg",
             "reset", "invok", "run.", "index", "rebuil", "cancel", "probier", "essa", "prueba",
         ]);
     let url = || {
@@ -337,11 +345,111 @@ fn posts_message(command: &Program) -> bool {
         "api.pushover.net",
         "ntfy.sh",
         "chat.googleapis.com",
+        "slack.com/api/files",
+        "api.postmarkapp.com",
+        "api.resend.com",
+        "api.brevo.com",
+        "api.sendinblue.com",
+        "mandrillapp.com",
+        "api.mailjet.com",
+        "api.sparkpost.com",
+        "api.mailchimp.com",
+        "oapi.dingtalk.com",
+        "qyapi.weixin.qq.com",
+        "open.feishu.cn",
+        "open.larksuite.com",
+        "api.line.me",
+        "notify-api.line.me",
+        "graph.facebook.com",
+        "rest.nexmo.com",
+        "rest.messagebird.com",
+        "fcm.googleapis.com",
+        "onesignal.com",
+        "exp.host",
+        "events.pagerduty.com",
+        "api.opsgenie.com",
+        "webexapis.com",
+        "statuspage.io",
+        "api.twitter.com",
+        "api.x.com",
+        "api.linkedin.com",
     ];
+    // Addresses of an own service that send to people.
+    const ENDS: &[&str] = &[
+        "/mail/send",
+        "/sendmail",
+        "/send-mail",
+        "/send-email",
+        "/send_email",
+        "/email",
+        "/emails",
+        "/sms",
+        "/notifications",
+        "/notify",
+        "/broadcast",
+        "/newsletter",
+        "/push",
+        "/announcements",
+    ];
+    // Some channels send for a `GET`.
+    const BY_GET: &[&str] = &["/trigger/", "/sendmessage", "/sendMessage"];
+    let url = |word: &str| {
+        word.split(['?', '#'])
+            .next()
+            .unwrap_or(word)
+            .trim_end_matches('/')
+            .to_owned()
+    };
+    let is_sent = !matches!(
+        method(command).to_ascii_uppercase().as_str(),
+        "GET" | "HEAD" | "DELETE"
+    );
     is_web_client(command)
-        && command
-            .words()
-            .any(|word| CHANNELS.iter().any(|channel| word.contains(channel)))
+        && command.words().filter(|word| word.contains("://")).any(|word| {
+            CHANNELS.iter().any(|channel| word.contains(channel))
+                && (is_sent || BY_GET.iter().any(|part| word.contains(part)))
+                || is_sent && ENDS.iter().any(|end| url(word).ends_with(end)) && !is_example(word)
+        })
+}
+
+/// Whether a program gets a channel of a chat or the addresses of people: `python -m notify --channel '#general'`.
+fn names_channel(command: &Program) -> bool {
+    const OPTIONS: &[&str] = &[
+        "--channel",
+        "--room",
+        "--recipient",
+        "--recipients",
+        "--to",
+        "--mail-to",
+        "--notify",
+    ];
+    const OTHERS: &[&str] = &["git", "echo", "gh", "glab", "gpg", "gpg2", "age", "sops"];
+    let names_people = |value: &str| {
+        value.starts_with('#') && value.len() > 2
+            || value.contains('@') && value.contains('.') && !value.contains('/') && !is_example(value)
+    };
+    let has = |name: &str, value: &str| OPTIONS.contains(&name) && names_people(value);
+    let pairs = command.arguments.windows(2).any(|pair| has(&pair[0], &pair[1]));
+    let attached = command.words().filter_map(|word| word.split_once('='));
+    (pairs || attached.into_iter().any(|(name, value)| has(name, value)))
+        && !OTHERS.contains(&command.name())
+        && !super::effects::is_harmless(command)
+}
+
+/// Whether an address is made for trying requests.
+fn is_example(url: &str) -> bool {
+    [
+        "example.com",
+        "example.org",
+        "httpbin",
+        "pie.dev",
+        "postman-echo",
+        "webhook.site",
+        ".test",
+        "mockserver",
+    ]
+    .iter()
+    .any(|part| url.contains(part))
 }
 
 /// Whether a plain connection to another machine is fed with what a command prints: `tail app.log | nc host 9999`.

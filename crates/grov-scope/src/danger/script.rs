@@ -3,9 +3,10 @@
 //! A project's own scripts are judged more mildly than a typed command: only what destroys data beyond build output, sends
 //! something out or rewrites shared history counts. A script that the user named runs at the user's request.
 
+use super::effects::stems::RUN;
 use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, destructive, effects, finding, is_for_trial, outbound, source,
-    statements, system,
+    CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, code, destructive, effects, files, finding,
+    is_for_trial, outbound, source, statements, system,
 };
 use crate::history::WorkingDirectory;
 use crate::normalized_path::NormalizedPath;
@@ -70,6 +71,9 @@ pub(super) fn findings<'a>(script: &'a RunScript, context: &mut EvaluationContex
         }
         context.advance(command);
     }
+    if found.len() < MAX_FINDINGS {
+        found.extend(code::of_script(script, context));
+    }
     found
 }
 
@@ -81,9 +85,18 @@ fn danger_of(
 ) -> Option<Finding> {
     let source = source(command, programs);
     let is_asked_for = is_target_requested(script, context);
-    let weigh = |danger: &Finding| danger.at_most <= if is_asked_for { CRITICAL } else { DESTRUCTIVE };
+    // A target that checks or shows, or any target if only a look was asked for, has no other effects.
+    let least = if is_asked_for {
+        CRITICAL
+    } else if is_quiet(script) || context.compiled.request.only_looks() {
+        RISKY
+    } else {
+        DESTRUCTIVE
+    };
+    let weigh = |danger: &Finding| danger.at_most <= least;
     let sets_up = PROVISIONING.binary_search(&command.name()).is_ok();
     let data = destructive::of_command(command, source, context)
+        .or_else(|| files::removed_outside(command, context))
         .or_else(|| statements::of_command(command, source, context))
         .or_else(|| {
             let found = effects::of_command(command, programs, context);
@@ -97,6 +110,19 @@ fn danger_of(
             _ => system::of_command(command, None, programs, context),
         })
         .filter(weigh)
+}
+
+/// Whether the names of all targets say that they only check or show something.
+fn is_quiet(script: &RunScript) -> bool {
+    #[rustfmt::skip]
+    const QUIET: &[&str] = &[
+        "audit", "check", "coverage", "diff", "doctor", "dry", "fmt", "format", "help", "info", "lint", "list", "plan", "preview", "print", "report", "show", "status", "test", "tests", "typecheck", "types", "unit", "validate", "verify", "vet",
+    ];
+    let is_quiet = |target: &String| {
+        let mut words = target.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.any(|word| QUIET.binary_search(&word).is_ok())
+    };
+    !script.targets.is_empty() && script.targets.iter().all(is_quiet)
 }
 
 /// Whether the removal of data is part of what such a script is for, as `git clean` is, or its target is not known.
@@ -123,7 +149,7 @@ fn is_target_requested(script: &RunScript, context: &EvaluationContext<'_>) -> b
     };
     // "Fix the docs" does not ask for `make docs`.
     let runs = RUNNERS.iter().any(|word| asked.names(word));
-    runs && !script.targets.is_empty() && script.targets.iter().all(is_named)
+    runs && !asked.only_looks() && !script.targets.is_empty() && script.targets.iter().all(is_named)
 }
 
 /// Whether the request asks to run a script by the words of its name: "run the release script".
@@ -149,7 +175,10 @@ pub(super) fn is_named(scripts: &[RunScript], at: usize, context: &EvaluationCon
         let place = NormalizedPath::new(context.root, &script.path);
         // A manifest or makefile holds many scripts: naming the file asks for none of them.
         let is_whole = script.targets.is_empty() && !place.name().starts_with("makefile");
-        let is_named = context.compiled.is_named(&place) || is_asked_to_run(&place, context);
+        // "What does cleanup.py do?" does not ask to run it.
+        let request = &context.compiled.request;
+        let may_run = !request.only_looks() || request.is_about(RUN);
+        let is_named = context.compiled.is_named(&place) && may_run || is_asked_to_run(&place, context);
         if is_whole && is_named || context.compiled.is_allowed(&place) {
             return true;
         }

@@ -41,7 +41,8 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
         return None;
     }
     let request = &context.compiled.request;
-    let is_asked = |stems: &[&str]| request.mentions_any(stems) || request.names(name);
+    let is_named = request.names_path(name) && !request.is_question();
+    let is_asked = |stems: &[&str]| request.mentions_any(stems) || is_named || context.has_local_endpoint();
     if words().any(|word| PUBLISHING.contains(&word)) && !is_asked(PUBLISH) {
         let reason = format!("`{name}` publishes something by its name, which was not requested");
         return finding(DESTRUCTIVE, None, reason);
@@ -52,11 +53,11 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     }
     // `./scripts/migrate.sh prod`, `make seed ENV=production`
     let is_live = runs_live(command);
-    let is_named = words().any(|word| word.len() >= 4 && request.mentions_any(&[word]));
+    let is_verb_asked = words().any(|word| word.len() >= 4 && request.mentions_any(&[word]));
     let reads = command.operands().any(|word| OTHERWISE.contains(&word));
     let reason = format!("`{name}` runs on production, which was not requested");
     finding(RISKY, None, reason)
-        .filter(|_| is_live && !is_named && !reads && !request.is_about(&["prod", "production", "live"]))
+        .filter(|_| is_live && !is_verb_asked && !reads && !request.is_about(&["prod", "production", "live"]))
 }
 
 /// Whether an argument or a variable is the name of production. Programs start for trial with `NODE_ENV=production`.

@@ -35,18 +35,29 @@ pub(super) fn of_command(
     let is_fresh = |word: &str| context.fresh_databases.contains(&word);
     let is_disposable = command
         .operands()
+        .filter(|word| !word.ends_with(".sql"))
         .any(|word| is_trial_database(word, context) || is_fresh(word))
         || command.has("--local", '\0') && command.name() == "wrangler";
     if context.is_in_own_container(command) {
         return None;
     }
     let is_restored = context.restores_dump && super::is_local(command);
-    if is_disposable || is_restored {
+    let request = &context.compiled.request;
+    let is_own_copy = super::is_local(command) && request.is_confined_to_this_machine();
+    if is_disposable || is_restored || is_own_copy && !request.only_looks() {
         return None;
+    }
+    if let Some(found) = copied_over(command, source, context) {
+        return Some(found);
     }
     let is_live = command.words().any(is_production);
     let arguments = command.arguments.iter().map(|argument| argument.as_str());
-    let mut texts = arguments.chain(command.input.as_deref());
+    // `cat > x.sql <<EOF … EOF; psql -f x.sql`
+    let is_run = |file: &str| command.has_word(&[file]) || command.reads.iter().any(|read| read == file);
+    let written = context.written.iter().filter(|(file, _)| is_run(file));
+    let mut texts = arguments
+        .chain(command.input.as_deref())
+        .chain(written.map(|(_, text)| *text));
     // A client runs the statements that another one prints.
     let printed = source
         .filter(|source| CLIENTS.binary_search(&source.name()).is_ok() || source.name() == "printf")
@@ -85,11 +96,114 @@ pub(super) fn is_production(name: &str) -> bool {
             })
 }
 
+/// The finding for a dump of one database that goes into another: `pg_dump a | psql b`.
+fn copied_over(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    #[rustfmt::skip]
+    const DUMPERS: &[&str] = &["pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mysqlpump", "mydumper"];
+    const MINE: &[&str] = &[
+        "local", "dev", "test", "tmp", "temp", "scratch", "sandbox", "copy", "my",
+    ];
+    let is_mine = |word: &str| {
+        let mut parts = word.split(|letter: char| !letter.is_ascii_alphanumeric());
+        parts.any(|part| MINE.iter().any(|mine| part.eq_ignore_ascii_case(mine)))
+    };
+    let names_target = command
+        .words()
+        .any(|word| word.contains("://") || word.starts_with('$'));
+    let asked = context.compiled.request.orders_any(&[
+        "restor",
+        "import",
+        "copy",
+        "clon",
+        "load",
+        "sync",
+        "migrat",
+        "transfer",
+        "seed",
+        "mov",
+        "kopier",
+        "copi",
+        "replic",
+        "skopiuj",
+        "скопир",
+        "复制",
+        "同步",
+        "コピー",
+    ]);
+    let fed = source.is_some_and(|source| DUMPERS.contains(&source.name()));
+    let fine = asked || super::is_local(command) || command.words().any(is_mine);
+    finding(
+        DESTRUCTIVE,
+        None,
+        "A dump is loaded into another database, which was not requested",
+    )
+    .filter(|_| fed && names_target && !fine)
+}
+
+/// Statements without those of transactions that are rolled back, and without the commands of a client.
+fn without_undone(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut open: Option<String> = None;
+    for statement in text.split_inclusive(';') {
+        let own: String = statement
+            .lines()
+            .filter(|line| !line.trim_start().starts_with('\\'))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let words: Vec<&str> = words_of(&own).collect();
+        match words.as_slice() {
+            ["begin", ..] | ["start", "transaction", ..] if open.is_none() => open = Some(own),
+            ["rollback"] | ["rollback", "transaction" | "work"] if open.is_some() => open = None,
+            ["commit" | "end", ..] => {
+                kept.push_str(&open.take().unwrap_or_default());
+                kept.push_str(&own);
+            }
+            _ => open.as_mut().unwrap_or(&mut kept).push_str(&own),
+        }
+    }
+    kept.push_str(&open.unwrap_or_default());
+    kept
+}
+
+/// Whether statements change only tables that they create as temporary ones.
+fn only_changes_temporary(text: &str) -> bool {
+    #[rustfmt::skip]
+    const BETWEEN: &[&str] = &["delete", "drop", "exists", "from", "if", "insert", "into", "local", "not", "only", "or", "replace", "table", "temp", "temporary", "truncate", "update", "create", "global", "alter", "pg_temp", "tempdb"];
+    let table_of = |statement: &str| {
+        let mut words = words_of(statement).skip_while(|word| BETWEEN.contains(word));
+        words.next().unwrap_or_default().to_owned()
+    };
+    let statements = || text.split(';').map(str::trim);
+    let created: Vec<String> = statements()
+        .filter(|one| one.starts_with("create temp"))
+        .map(table_of)
+        .collect();
+    let changes = |one: &&str| {
+        ["update ", "insert ", "delete ", "truncate ", "drop ", "alter "]
+            .iter()
+            .any(|verb| one.starts_with(verb))
+    };
+    created.is_empty()
+        || statements()
+            .filter(changes)
+            .all(|one| created.contains(&table_of(one)))
+}
+
 fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
     let text = text.to_ascii_lowercase();
     let plain = without_literals(&text);
+    let plain = if plain.contains("rollback") && !plain.contains("drop database") {
+        without_undone(&plain)
+    } else {
+        plain
+    };
     // A string literal may be executed as a statement.
-    let runs_text = words_of(&plain).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
+    let runs_text = !text.contains("rollback")
+        && words_of(&plain).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
     let whole: Vec<&str> = words_of(if runs_text { &text } else { &plain }).collect();
     let mut destroys = dropped(&whole).or_else(|| document_removal(&text));
     let mut is_change = false;
@@ -106,6 +220,10 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
         destroys = destroys.or_else(|| destroyed(statement, words));
         is_administered |= administers(words);
         is_change |= matches!(
+            words,
+            ["vacuum", "full", ..] | ["lock", "table", ..] | ["reindex" | "cluster", ..]
+        ) && !words.contains(&"concurrently");
+        is_change |= matches!(
             words.first(),
             Some(&("update" | "insert" | "delete" | "alter" | "grant" | "revoke" | "replace" | "merge"))
         );
@@ -115,7 +233,9 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
     let begins = plain.contains("begin") || plain.contains("start transaction");
     let is_permanent = ["drop database", "drop schema", "truncate", "attach"];
     let is_undone = last.ends_with("rollback") && begins && !plain.contains("drop database")
-        || plain.contains("create temp") && !is_permanent.iter().any(|words| plain.contains(words));
+        || plain.contains("create temp")
+            && !is_permanent.iter().any(|words| plain.contains(words))
+            && only_changes_temporary(&plain);
     let request = &context.compiled.request;
     if request.orders_any(DATA) || request.orders_any(REMOVE) || request.orders_any(RESET) {
         return None;

@@ -359,6 +359,12 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
     }
     action.changed.iter().find_map(|place| {
         let owner = oversight::owner(place, &context.compiled.request);
+        let request = &context.compiled.request;
+        if is_git_hook(place) && !request.is_about(HOOK_WORDS) {
+            let name = place.display();
+            let reason = format!("{name} runs with every commit or push, and its change was not requested");
+            return finding(RISKY, Some(name), reason);
+        }
         let is_free = place.is_in_project() && owner.is_none();
         if is_free || context.compiled.is_allowed(place) || context.compiled.is_named(place) {
             return None;
@@ -370,6 +376,31 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
             Some(client) => client?,
             None => protected(place)?,
         };
+        // "Raise fs.inotify.max_user_watches permanently" is about `60-inotify.conf`.
+        let request = &context.compiled.request;
+        let mut words = place.name().split(|letter: char| !letter.is_alphanumeric());
+        let is_about = request.names_path(place.name())
+            || words.any(|word| {
+                word.len() >= 4 && word != "conf" && word != "config" && request.is_about(&[word])
+            });
+        let is_key = matches!(what, "the user's own settings")
+            && (place.as_str().contains("/.ssh/")
+                || place.as_str().contains("/.grov/")
+                || place.as_str().contains("/.aws/"));
+        let is_access = [
+            "sudoers",
+            "pam.d",
+            "shadow",
+            "passwd",
+            "sshd",
+            "cron",
+            "security/",
+        ]
+        .iter()
+        .any(|part| place.as_str().contains(part));
+        if owner.is_none() && !is_access && !is_key && request.is_order() && is_about {
+            return None;
+        }
         let name = place.display();
         finding(
             DESTRUCTIVE,
@@ -377,6 +408,15 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
             format!("{name} belongs to {what}, and its change was not requested"),
         )
     })
+}
+
+/// Stems of words for hooks of Git.
+#[rustfmt::skip]
+const HOOK_WORDS: &[&str] = &["hook", "husky", "lefthook", "pre-commit", "crochet", "gancho", "хук", "钩子", "フック"];
+
+/// Whether a file is a hook of Git. Samples do not run.
+fn is_git_hook(place: &NormalizedPath) -> bool {
+    place.as_str().contains(".git/hooks/") && !place.as_str().ends_with(".sample")
 }
 
 /// Files that shells read when they start.

@@ -17,7 +17,7 @@ const UNSHOWN_FILES: Unrequested = unrequested(
 
 #[rustfmt::skip]
 const MIRRORED: Unrequested = unrequested(
-    RISKY, &["sync", "mirror", "deploy", "upload", "copy", "publish", "push", "backup", "releas", "ship", "updat", "transfer", "delet", "send", "sinc", "urc"],
+    RISKY, &["sync", "mirror", "deploy", "publish", "releas", "ship", "delet", "remov", "sinc", "spiegel", "abgleich", "espej", "miroir", "specch", "зеркал", "синхрон", "同步", "镜像", "同期", "ミラー", "senkron", "lustr"],
     "Files on another machine are replaced and removed, which was not requested",
 );
 

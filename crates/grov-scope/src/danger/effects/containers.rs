@@ -8,8 +8,7 @@ use super::{Row, row};
 use grov_domain::Program;
 
 /// Arguments that mount the whole machine or lift the limits of a container.
-const WHOLE_MACHINE: &str =
-    "--privileged|--pid=host|-v=/:*|--volume=/:*|--mount=*source=/,*|--mount=*src=/,*|-v=/etc:*|-v=/root:*";
+const WHOLE_MACHINE: &str = "--privileged|--pid=host|-v=/:*|--volume=/:*|--mount=*source=/,*|--mount=*src=/,*|-v=/etc:*|-v=/root:*|-v=$HOME:*|-v=${HOME}:*|-v=~:*|-v=~/:*|-v=$HOME/:*|-v=$HOME/.ssh*|-v=~/.ssh*|-v=$HOME/.aws*|-v=~/.aws*|-v=*docker.sock:*|--mount=*source=$HOME,*|--mount=*src=$HOME,*";
 
 #[rustfmt::skip]
 pub(super) const DOCKER: &[Row] = &[
@@ -35,7 +34,7 @@ pub(super) const DOCKER: &[Row] = &[
     row("image|manifest|compose|trust|plugin|buildx push|publish|sign", "", &PUBLISHES),
     row("build|buildx|bake", "--push|--output=*push=true*|-o=*push=true*", &PUBLISHES),
     row("compose build", "--push", &PUBLISHES),
-    row("run|create", WHOLE_MACHINE, &HOST_ACCESS).unless("*:ro|*binfmt*|*dind*|*node-exporter*|*cadvisor*"),
+    row("run|create", WHOLE_MACHINE, &HOST_ACCESS).unless("*:ro|*binfmt*|*dind*|*node-exporter*|*cadvisor*|*testcontainers*|*traefik*|*portainer*|*watchtower*|*dive*|*ctop*|*lazydocker*|*trivy*|*grype*|*syft*"),
     row("container run|create", WHOLE_MACHINE, &HOST_ACCESS).unless("*:ro|*binfmt*|*dind*"),
     row("exec", "--privileged", &HOST_ACCESS),
 ];

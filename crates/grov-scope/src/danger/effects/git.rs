@@ -4,8 +4,8 @@ use super::super::EvaluationContext;
 use super::kinds::{
     ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HISTORY, HOOKS, HOSTED,
     HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, PUSH_TO_MAIN, RECOVERY,
-    REFERENCE, REMOTE_BRANCH, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED, UNASKED_PUSH,
-    UNSIGNED, WORKTREE,
+    REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED,
+    UNASKED_PUSH, UNSIGNED, WORKTREE,
 };
 use super::{Row, row};
 use crate::constraints::pushes_by_force;
@@ -18,6 +18,7 @@ pub(super) const GIT: &[Row] = &[
     row("push", "--mirror|--prune", &MIRRORS).unless("-n"),
     row("push", "", &FORCE).only_if(is_forced).unless("-n"),
     row("push", "", &LEASED).only_if(is_leased).unless("-n"),
+    row("push", "--delete|-d", &REMOTE_BRANCHES).only_if(removes_listed_branches).unless("-n"),
     row("push", "--delete|-d|:*", &REMOTE_BRANCH).unless("-n"),
     row("push", "env:HUSKY=0|env:HUSKY_SKIP_HOOKS=*|env:LEFTHOOK=0|env:SKIP=*", &HOOKS),
     row("push", "--all|--branches", &ALL_BRANCHES).unless("-n"),
@@ -160,6 +161,14 @@ fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
 
 fn trusts_everything(command: &Program, _: &EvaluationContext<'_>) -> bool {
     command.has_word(&["*"])
+}
+
+/// Whether `xargs` or a loop names the branches, and merged ones are not picked out.
+fn removes_listed_branches(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    let is_fed = |program: &String| program == "xargs" || program == "parallel";
+    command.through.iter().any(is_fed)
+        && !context.line.contains("--merged")
+        && !context.line.contains(": gone")
 }
 
 fn leases(command: &Program) -> bool {

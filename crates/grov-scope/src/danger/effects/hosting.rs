@@ -1,7 +1,9 @@
 //! Platforms that host applications.
 
 use super::super::EvaluationContext;
-use super::kinds::{CLOUD, CLOUD_CHANGE, DROPS, EXPOSES, HOSTED_CHANGE, LOADS, MAILS, PUBLISHES, SHARES};
+use super::kinds::{
+    CLOUD, CLOUD_CHANGE, DROPS, EXPOSES, HOSTED_CHANGE, LOADS, MAILS, PREVIEWS, PUBLISHES, SHARES,
+};
 use super::{Row, row};
 use grov_domain::Program;
 
@@ -31,7 +33,8 @@ pub(super) const FLY: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const VERCEL: &[Row] = &[
     row("", "--prod|--production", &PUBLISHES).unless("pull|env|build|ls|list|inspect|logs"),
-    row("deploy|promote|redeploy|rollback", "", &PUBLISHES).unless("status"),
+    row("promote|redeploy|rollback", "", &PUBLISHES).unless("status"),
+    row("deploy", "", &PREVIEWS),
     row("remove|rm", "", &CLOUD),
     row("project|projects|alias|env|domains|domain|dns|secrets|certs|blob|teams|cache rm|remove|del|delete|purge|delete-store|empty-store", "", &CLOUD),
     row("alias|env|domains|dns|certs|secrets|rolling-release set|add|buy|issue|transfer-in|move|import|update|configure|start|complete", "", &CLOUD_CHANGE),
@@ -39,7 +42,8 @@ pub(super) const VERCEL: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const NETLIFY: &[Row] = &[
-    row("deploy", "", &PUBLISHES),
+    row("deploy", "--prod|-p|--prod-if-unlocked", &PUBLISHES),
+    row("deploy", "", &PREVIEWS).unless("--prod|-p|--prod-if-unlocked"),
     row("sites:delete|env:unset|blobs:delete|api:delete*|db:destroy|logs:delete", "", &CLOUD),
     row("api delete*|cancel*", "", &CLOUD),
     row("env:set|env:import|env:clone|sites:create|blobs:set|env:migrate", "", &CLOUD_CHANGE),

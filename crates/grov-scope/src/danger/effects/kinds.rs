@@ -9,8 +9,8 @@ pub(super) use machine::{
     UNINSTALLS, VOLUME,
 };
 
-use super::super::{DESTRUCTIVE, RISKY};
-use super::stems::{CHANGE, DATA, PUBLISH, REMOVE, RESET, RESTART, SEND, STOP};
+use super::super::{CRITICAL, DESTRUCTIVE, RISKY};
+use super::stems::{BRING_OUT, CHANGE, DATA, PUBLISH, REMOVE, RESET, RESTART, RUN, SEND, STOP};
 use super::{Effect, Scope, effect};
 
 // Data.
@@ -46,7 +46,7 @@ pub(super) const CLOUD: Effect = effect(DESTRUCTIVE, Scope::Cloud, &[REMOVE, RES
 pub(super) const REMOVES_SOMETHING: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, RESET, STOP, DATA, &["revok", "rollback", "restor", "cancel", "abort", "undo", "revert", "detach", "forget", "zuruck"]], "removes something").of(&[], &["environment", "cluster", "server", "resource", "project", "account", "data", "cache", "container"]);
 #[rustfmt::skip]
 pub(super) const CLOUD_CHANGE: Effect = effect(RISKY, Scope::Cloud, &[RESTART, &["trigger", "invok", "promot", "failover", "associat", "rollback", "scal", "deploy", "provision", "authori", "resiz"]], "changes something in the cloud")
-    .of(&[CHANGE, SEND, PUBLISH, &["allow", "open", "rebuil", "reset", "stop", "migrat", "point", "route"]], &["cloud", "aws", "gcp", "azure", "bucket", "instance", "server", "vm.", "dyno", "machine", "secret", "lambda", "queue", "topic", "dns", "domain", "record", "zone", "prod", "production", "staging", "heroku", "fly.", "vercel", "netlify", "worker", "stack", "volume", "droplet", "host", "polic", "alarm", "cdn", "traffic", "certificat", "subscript", "disk", "database", "db."]);
+    .of(&[CHANGE, SEND, PUBLISH, &["giv", "allow", "open", "rebuil", "reset", "stop", "migrat", "point", "route"]], &["cloud", "aws", "gcp", "azure", "bucket", "instance", "server", "vm.", "dyno", "machine", "secret", "lambda", "queue", "topic", "dns", "domain", "record", "zone", "prod", "production", "staging", "heroku", "fly.", "vercel", "netlify", "worker", "stack", "volume", "droplet", "host", "polic", "alarm", "cdn", "traffic", "certificat", "subscript", "disk", "database", "db."]);
 #[rustfmt::skip]
 pub(super) const ACCESS: Effect = effect(DESTRUCTIVE, Scope::Cloud, &[&["grant", "authori", "permit", "acord", "berechtig", "freigeb", "autoris", "autoriz", "concede", "uprawn", "выдай", "授权", "権限"]], "changes who has access")
     .of(&[&["giv", "attach", "allow", "open", "add", "creat", "set.", "chang", "adaug", "gib.", "donne", "dale", "make", "put", "remov", "updat", "let."], REMOVE], &["access", "permission", "policy", "polic", "role", "rol.", "user", "key", "firewall", "public", "admin", "owner", "iam", "port", "rule", "group", "account", "recht", "zugriff", "droit", "acceso", "drept", "share"]);
@@ -74,14 +74,18 @@ pub(super) const MAILS: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[SEND, &[
 // Publishing.
 #[rustfmt::skip]
 pub(super) const PUBLISHES: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH], "publishes something")
-    .of(&[CHANGE], &["prod", "live.", "production", "produzion", "produccion", "produktion", "produkcj", "producao", "productie", "productie", "productia", "прод", "生产", "本番", "staging", "registry", "npm", "pypi", "store"]);
+    .of(&[CHANGE], &["prod", "live.", "production", "produzion", "produccion", "produktion", "produkcj", "producao", "productie", "productia", "прод", "生产", "本番", "staging", "registry", "npm", "pypi", "store"]);
+/// A deployment that only its address shows.
+#[rustfmt::skip]
+pub(super) const PREVIEWS: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH, &["preview", "vorschau", "apercu", "anteprima", "podglad", "previsualiz", "предпросмотр", "预览", "プレビュー"]], "publishes something")
+    .of(&[CHANGE, BRING_OUT, SEND], &["link", "url", "preview", "staging", "demo", "vorschau", "anteprima", "apercu", "previa", "podglad"]);
 #[rustfmt::skip]
 pub(super) const PROVISIONS: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH, &["appl.", "apply", "appli", "aplic", "provision", "rollout", "spin", "anwend", "примен", "накат", "应用", "適用", "zastosuj", "toepas", "uygula", "unlock"]], "changes infrastructure")
-    .of(&[CHANGE, RESET, &["run.", "execut", "ruleaz", "sync", "lance", "ejecut"]], &["infra", "stack", "cluster", "server", "terraform", "tofu", "pulumi", "environment", "cloud", "prod", "staging", "resource", "playbook", "ansible", "host", "image"]);
+    .of(&[CHANGE, RESET, RUN, &["sync"]], &["infra", "stack", "cluster", "server", "terraform", "tofu", "pulumi", "environment", "cloud", "prod", "staging", "resource", "playbook", "ansible", "host", "image", "producti", "produkt", "inventor"]);
 #[rustfmt::skip]
-pub(super) const RETRACTS: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[&["yank", "unpublish", "retract", "retrag", "deprecat", "withdraw", "pull", "retir", "unlist", "zuruckzieh"]], "withdraws a published version");
+pub(super) const RETRACTS: Effect = effect(DESTRUCTIVE, Scope::Services, &[&["yank", "unpublish", "retract", "retrag", "deprecat", "withdraw", "pull", "retir", "unlist", "zuruckzieh"]], "withdraws a published version");
 #[rustfmt::skip]
-pub(super) const REGISTRY: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[&["owner", "grant", "revok", "maintain", "collaborat", "dist-tag", "disttag"]], "changes who or what a registry offers")
+pub(super) const REGISTRY: Effect = effect(DESTRUCTIVE, Scope::Services, &[&["owner", "grant", "revok", "maintain", "collaborat", "dist-tag", "disttag"]], "changes who or what a registry offers")
     .of(&[CHANGE, REMOVE], &["owner", "tag", "access", "token", "maintain", "team", "member", "package", "registry", "npm", "2fa", "user"]);
 
 // Containers.
@@ -274,4 +278,30 @@ pub(super) const CHANGES_DATA: Effect = effect(
 pub(super) const OPENS_REQUEST: Effect = effect(
     RISKY, Scope::Anywhere, &[PUBLISH, &["pr.", "prs.", "pull", "mr.", "mrs.", "merg", "push", "draft", "request", "open", "otworz", "deschid", "ouvr", "abre", "apri", "offne"]],
     "opens a pull request",
+);
+#[rustfmt::skip]
+pub(super) const SILENCES: Effect = effect(
+    RISKY, Scope::Services, &[STOP, &["silenc", "mut.", "mute", "snooz", "acknowledg", "ack.", "quiet", "suppress", "stumm", "leise", "silenci", "silenzi", "wycisz", "заглуш", "静音", "屏蔽", "ミュート", "sustur", "demp"]],
+    "silences alerts that others rely on",
+);
+#[rustfmt::skip]
+pub(super) const PRINTS_PAPER: Effect = effect(
+    RISKY, Scope::Anywhere, &[&["print", "druck", "imprim", "stamp", "drukuj", "wydrukuj", "afdruk", "печат", "распечат", "打印", "印刷", "yazdır", "yazdir", "paper"]],
+    "prints on paper",
+);
+#[rustfmt::skip]
+pub(super) const IRREVERSIBLE: Effect = effect(
+    CRITICAL, Scope::Anywhere, &[&["burn", "fuse", "efuse", "lock.", "provision", "option-byte", "rdp", "brenn", "quem", "bruci", "wypal", "прож"]],
+    "changes a device for good",
+);
+#[rustfmt::skip]
+pub(super) const REPLACES_FILES: Effect = effect(
+    RISKY, Scope::Anywhere,
+    &[REMOVE, &["overwrit", "in-place", "inplace", "in place", "convert", "compress", "optimi", "resiz", "crop", "rotat", "strip", "shrink", "reduc", "minif", "konvert", "komprim", "verklein", "kompres", "convers", "compacta", "redimension", "ridimension", "zmniejsz", "przekonwert", "сожми", "конверт", "压缩", "转换", "圧縮", "変換"]],
+    "replaces the originals of files",
+);
+#[rustfmt::skip]
+pub(super) const REMOTE_BRANCHES: Effect = effect(
+    DESTRUCTIVE, Scope::Anywhere, &[&["remote", "origin", "github", "gitlab", "server", "entfernt", "distant", "remot", "zdaln", "удален", "远程", "リモート"]],
+    "removes all listed branches for everybody",
 );

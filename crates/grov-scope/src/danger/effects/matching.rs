@@ -1,13 +1,15 @@
 //! Matches a command against a row.
 
 use super::Row;
-use super::index;
+use super::{index, text_table};
 use grov_domain::{Argument, Program, Role};
 
 /// A command as its rows read it: the program behind an interpreter or a package runner, and its arguments.
 pub(super) struct Invocation<'c> {
     pub(super) name: &'c str,
-    pub(super) rows: &'static [Row],
+    rows: &'static [Row],
+    /// Rows of the table that is a text.
+    more: &'static [Row],
     arguments: &'c [Argument],
     command: &'c Program,
 }
@@ -60,6 +62,7 @@ impl<'c> Invocation<'c> {
             Some(Self {
                 name,
                 rows,
+                more: text_table::rows_of(name),
                 arguments,
                 command,
             })
@@ -92,6 +95,11 @@ impl<'c> Invocation<'c> {
             }
         }
         found(name, arguments)
+    }
+
+    /// The rows of its program.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &'static Row> + use<> {
+        self.more.iter().chain(self.rows)
     }
 
     /// The match of a row.

@@ -8,7 +8,7 @@ pub(crate) const REMOVE: &[&str] = &[
     "empty", "uninstal", "teardown", "tear.", "toss", "ditch", "scrap.", "obliterat", "evict", "expung", "decommission", "dismantl",
     "reclaim", "retire", "terminat", "undeploy",
     // German, Dutch
-    "losch", "entfern", "leere.", "leeren", "leert", "wirf", "wegwerf", "schmeiss", "weg.", "raus.", "deinstall", "verwerf",
+    "losch", "entfern", "leere.", "leeren", "leert", "wirf", "wegwerf", "schmeiss", "weg.", "raus.", "deinstall", "verwerf", "verwirf",
     "verwijder", "wis.", "leeg", "gooi", "weghal", 
     // French, Spanish, Portuguese, Italian, Romanian
     "supprim", "effac", "enlev", "vire.", "virer", "jette", "jeter", "vide.", "vider", "videz", "desinstall", "degag", "retir",
@@ -46,19 +46,39 @@ pub(crate) const DATA: &[&str] = &["truncat", "clear", "flush", "downgrad", "emp
 /// Publishing and deploying.
 #[rustfmt::skip]
 pub(crate) const PUBLISH: &[&str] = &[
-    "publish", "releas", "deploy", "redeploy", "ship", "upload", "public", "submit", "distribut", "launch", "roll", "live.", "promot", "bring.",
-    "veroffentlich", "ausliefer", "ausroll", "roll.", "hochlad", "lad.", "lade.", "deploye", "einspiel", "uitrol", "publiceer", "publicer", "zet.", "breng",
-    "publie", "deploi", "livr", "sors.", "mettr", "mets.", "pousse", "desplieg", "despleg", "publica", "publiq", "sube", "subir", "lanza", "saca", "lanc", "envia",
-    "implant", "pubblic", "rilasc", "distribu", "carica", "lanseaz", "urc", "livreaz",
-    "wdroz", "opublik", "wypusc", "wypchn", "wgraj", "wrzuc", "wystaw", "опублик", "депло", "задепло", "выложи", "выкат", "раскат", "зарелиз", "релиз", "залей", "запуш", "yayinla",
+    "publish", "releas", "deploy", "redeploy", "ship", "upload", "public", "submit", "distribut", "launch", "roll", "promot",
+    "veroffentlich", "ausliefer", "ausroll", "roll.", "hochlad", "deploye", "einspiel", "uitrol", "publiceer", "publicer",
+    "publie", "deploi", "livr", "pousse", "desplieg", "despleg", "publica", "publiq", "sube", "subir", "lanza",
+    "implant", "pubblic", "rilasc", "distribu", "lanseaz", "urc", "livreaz",
+    "wdroz", "opublik", "wypusc", "wypchn", "wgraj", "wystaw", "опублик", "депло", "задепло", "выложи", "выкат", "раскат", "зарелиз", "релиз", "залей", "запуш", "yayinla",
     "yayınla", "发布", "部署", "上线", "推送", "发版", "上传", "公開", "リリース", "デプロイ", "アップロード", "配信", "プッシュ",
+];
+
+/// Words that publish only together with what is published or where to: "bring it live", "saca la versión nueva".
+#[rustfmt::skip]
+pub(crate) const BRING_OUT: &[&str] = &[
+    "bring.", "bringing.", "lad.", "lade.", "bring", "zet.", "breng", "sors.", "mettr", "mets.", "lanc", "saca", "sacar", "envia", "coloc", "carica", "metti", "porta.", "pune", "wrzuc", "schieb",
+];
+
+/// What is published, and where to.
+#[rustfmt::skip]
+pub(crate) const PUBLISHED: &[&str] = &[
+    "prod", "live.", "production", "produzion", "produccion", "produktion", "produkcj", "producao", "productie", "productia", "прод", "生产", "本番", "staging", "registry", "npm", "pypi", "store", "public", "online",
+    "version", "versie", "versione", "versiune", "wersj", "версию", "releas", "site", "website", "pagina", "webseite", "сайт", "paquet", "pachet", "paket", "pakiet", "package", "crate", "gem.", "docker", "image", "server",
+];
+
+/// Running what the object names.
+#[rustfmt::skip]
+pub(crate) const RUN: &[&str] = &[
+    "run.", "rerun", "execut", "invok", "start.", "launch", "fuhr", "lass", "starte", "ausfuhr", "draai", "voer", "lance", "lancer", "relanc", "ejecut", "corre.", "lanza", "esegui", "lancia", "rode.", "roda.", "rodar",
+    "ruleaz", "rulez", "porn", "uruchom", "odpal", "wykonaj", "запус", "прогон", "выполн", "calistir", "çalıştır", "运行", "执行", "跑", "実行", "走らせ", "回し",
 ];
 
 /// Changing settings or resources of a service.
 #[rustfmt::skip]
 pub(crate) const CHANGE: &[&str] = &[
     "creat", "updat", "chang", "add.", "adding.", "set.", "appl", "deploy", "install", "configur", "enabl", "edit", "modif", "patch", "replac", "increas",
-    "decreas", "rais", "lower", "scal", "restart", "roll", "start", "launch", "provision", "upgrad", "rotat", "grant", "giv", "attach", "regist",
+    "decreas", "rais", "lower", "scal", "restart", "roll", "start", "launch", "provision", "upgrad", "rotat", "grant", "attach", "regist",
     "restor", "import", "upload", "copy", "send", "make.", "put.", "fix", "bump", "switch", "renam", "label", "tag.", "spin", "migrat", "resiz", "grow", "unlock", "rebuild",
     "creez", "creea", "adaug", "schimb", "modific", "seteaz", "aplic", "instal", "anleg", "erstell", "ander", "hinzufug", "bau", "setz", "stell", "spiel", "starte", "einspiel",
     "vergrosser", "ajout", "mett", "mets.", "cree.", "creer", "appliqu", "lance", "demarr", "install",

@@ -75,8 +75,9 @@ pub(super) const SCRIPTED_PARTITIONS: &[Row] = &[
     row("", "mklabel|mkpart|rm|resizepart|mktable|set|name|toggle|rescue", &DISK),
     row("", "-z|--zap|-Z|--zap-all|-o|--clear|-n|--new|-d|--delete|-t|--typecode|-g", &DISK),
 ];
-pub(super) const FILE_SYSTEMS: &[Row] =
-    &[row("", "/dev/*|*.img|-U|-L", &DISK).unless("-n|-N|*.img|*.iso|*.raw|*.qcow2|/dev/loop*")];
+pub(super) const FILE_SYSTEMS: &[Row] = &[row("", "/dev/*|$*|\\\\.\\*|-U|-L", &DISK)
+    .only_if(formats_device)
+    .unless("-n|-N|*.img|*.iso|*.raw|*.qcow2|/dev/loop*")];
 pub(super) const WIPES: &[Row] = &[
     row("", "-a|--all|-o|--offset|-f", &DISK).unless("-n|--no-act"),
     row("/dev/*", "", &DISK)
@@ -316,4 +317,11 @@ fn names_device(command: &Program, _: &EvaluationContext<'_>) -> bool {
 fn overwrites(command: &Program, _: &EvaluationContext<'_>) -> bool {
     matches!(command.name(), "blkdiscard" | "mkswap" | "badblocks") && command.name() != "badblocks"
         || command.has("", 'w')
+}
+
+/// Whether a file system is made on a device and not in a file of the project.
+fn formats_device(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command
+        .operands()
+        .any(|word| word.starts_with("/dev/") || word.starts_with('$') || word.starts_with(r"\\.\"))
 }

@@ -14,13 +14,76 @@ const ADJUSTING: &[&str] = &[
     "einricht", "ander", "aktualisier", "actualiz", "configura", "aggiorn", "zmien", "ustaw", "обнов", "настро", "更新", "配置", "設定",
 ];
 
+/// Stems of words for other machines.
+#[rustfmt::skip]
+const MACHINES: &[&str] = &[
+    "server", "remote", "host.", "hosts", "ssh", "prod", "production", "staging", "vps", "box", "machine", "node", "cluster", "gateway", "router", "nas.", "fleet", "live.", "vm.", "vms", "pi.", "raspberry",
+    "produkt", "produzion", "produccion", "producao", "maschine", "rechner", "servidor", "serveur", "serwer", "сервер", "прод", "машин", "服务器", "线上", "生产", "机器", "サーバ", "本番", "sunucu",
+];
+
+/// The finding for a container engine on another machine: `docker -H ssh://web1 compose up -d`.
+pub(super) fn on_remote_engine(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    const ENGINES: &[&str] = &["docker", "docker-compose", "podman", "nerdctl"];
+    #[rustfmt::skip]
+    const CHANGES: &[&str] = &["up", "run", "rm", "stop", "start", "restart", "kill", "down", "exec", "load", "cp", "prune", "update", "create", "deploy", "rmi", "import"];
+    const HERE: &[&str] = &[
+        "default",
+        "desktop-linux",
+        "docker-desktop",
+        "colima",
+        "orbstack",
+        "rootless",
+    ];
+    if !ENGINES.contains(&command.name()) || !command.has_word(CHANGES) || command.has_word(LOOKING) {
+        return None;
+    }
+    let verb = command
+        .arguments
+        .iter()
+        .position(|word| CHANGES.contains(&word.as_str()) || word == "compose");
+    let arguments = &command.arguments[..verb.unwrap_or(0)];
+    let option = |names: &[&str]| {
+        arguments.iter().enumerate().find_map(|(at, word)| {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let value = if value.is_empty() {
+                arguments.get(at + 1).map_or("", |next| next.as_str())
+            } else {
+                value
+            };
+            names.contains(&name).then_some(value)
+        })
+    };
+    let set = command.assignments.iter().chain(&context.environment);
+    let mut set = set.filter_map(|one| {
+        one.strip_prefix("DOCKER_HOST=")
+            .or_else(|| one.strip_prefix("DOCKER_CONTEXT="))
+    });
+    let host = option(&["-H", "--host"])
+        .filter(|host| host.contains("://"))
+        .or_else(|| option(&["-c", "--context", "--connection"]).filter(|name| !name.contains(' ')))
+        .or_else(|| set.next())
+        .or_else(|| context.selected_by(command))?;
+    let is_here = host.starts_with("unix:")
+        || HERE.contains(&host)
+        || super::names_this_machine(host)
+        || is_for_trial(host);
+    let request = &context.compiled.request;
+    let is_asked = [PUBLISH, RESTART, STOP, ADJUSTING, REMOVE, RESET]
+        .iter()
+        .any(|stems| request.orders_any(stems))
+        && (request.is_about(MACHINES) || request.names(host) || request.orders_any(PUBLISH))
+        && !request.is_confined_to_this_machine();
+    let reason = format!("Containers are changed on {host}, which was not requested");
+    finding(RISKY, None, reason).filter(|_| !is_here && !is_asked && !host.is_empty())
+}
+
 /// The finding for files of this machine that are copied to another one.
 pub(super) fn transferred(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let request = &context.compiled.request;
     let is_dry = command.has("--dry-run", 'n') && command.name() == "rsync";
-    let is_asked = [SEND, PUBLISH, ADJUSTING]
-        .iter()
-        .any(|stems| request.orders_any(stems));
+    let is_asked = [SEND, PUBLISH].iter().any(|stems| request.orders_any(stems))
+        || request.orders_any(ADJUSTING) && request.is_about(MACHINES);
+    let is_asked = is_asked && !request.is_confined_to_this_machine() && !request.wants_dry_run();
     let target = match command.name() {
         "scp" | "rsync" => command.operands().last().filter(|target| is_remote(target))?,
         "sftp"
@@ -106,10 +169,12 @@ pub(super) fn changed(
             .next_back()
             .is_some_and(|host| request.names(host))
     });
-    let asks = [ADJUSTING, PUBLISH, REMOVE, RESET, RESTART, SEND, STOP];
+    let asks = [PUBLISH, REMOVE, RESET, RESTART, SEND, STOP];
     let is_asked = asks.iter().any(|stems| request.orders_any(stems))
+        || request.orders_any(ADJUSTING) && (request.is_about(MACHINES) || names_host)
         || request.orders_any(&["run.", "rerun", "execut", "reproduc"])
         || request.is_about(&["server", "remote", "ssh", "host."]) && !request.only_looks();
+    let is_asked = is_asked && !request.is_confined_to_this_machine() && !request.wants_dry_run();
     let reason = format!(
         "`{}` runs on another machine, which was not requested",
         command.name()
@@ -137,6 +202,32 @@ mod tests {
             "ssh deploy@web1 'cd /srv/app && git pull && ./restart.sh'",
         ] {
             assert!(is_asked("Fix the parser", command), "{command}");
+        }
+    }
+
+    #[test]
+    fn containers_on_other_machines_are_asked_about() {
+        for command in [
+            "docker -H ssh://root@deploy.acme.io compose up -d",
+            "docker context use nas-prod && docker compose up -d --force-recreate",
+            "DOCKER_HOST=ssh://root@web1 docker compose up -d",
+            "docker --context prod restart api",
+        ] {
+            assert!(
+                is_asked("Add a redis service to the compose file", command),
+                "{command}"
+            );
+        }
+        for (goal, command) in [
+            (
+                "Fix the parser",
+                "docker context use colima && docker compose up -d",
+            ),
+            ("Fix the parser", "docker --context prod ps"),
+            ("Restart the api on prod", "docker --context prod restart api"),
+            ("Fix the parser", "docker compose up -d"),
+        ] {
+            assert!(!is_asked(goal, command), "{goal}: {command}");
         }
     }
 

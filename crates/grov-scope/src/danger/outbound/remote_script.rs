@@ -1,10 +1,17 @@
 //! Scripts that are run without inspection: downloaded or decoded text is passed to a shell or an interpreter.
 
+use super::super::EvaluationContext;
 use grov_domain::{Argument, Program, Role, is_shell};
 
 /// Whether a command runs a script that the same line downloads or decodes.
-pub(super) fn runs(command: &Program, source: Option<&Program>, programs: &[Program]) -> bool {
+pub(super) fn runs(
+    command: &Program,
+    source: Option<&Program>,
+    programs: &[Program],
+    context: &EvaluationContext<'_>,
+) -> bool {
     runs_input(command) && source.is_some_and(is_opaque)
+        || runs_opaque_variable(command, context)
         || runs_download(command, programs)
         || script_of(command).is_some_and(|script| is_opaque_output(script, programs))
 }
@@ -30,6 +37,68 @@ fn runs_download(command: &Program, programs: &[Program]) -> bool {
             files.any(|file| bare(file) == bare(script))
         })
     })
+}
+
+/// The variables that a line fills with decoded text: `C=$(printf '\\x72\\x6d')`, `T="$(echo … | base64 -d)"`.
+pub(in crate::danger) fn opaque_variables(line: &str) -> Vec<&str> {
+    const DECODES: &[&str] = &[
+        "base64 -d",
+        "base64 --decode",
+        "base64 -D",
+        "xxd -r",
+        "printf '\\x",
+        "printf \"\\x",
+        "printf '\\0",
+        "printf \"\\0",
+        "echo -e '\\x",
+        "echo -e \"\\x",
+        "| rev",
+        "|rev",
+        "openssl enc -d",
+        "gunzip",
+        "base32 -d",
+        "tr 'A-Za-z' 'N-ZA-Mn-za-m'",
+    ];
+    const MAX_VARIABLES: usize = 16;
+    let mut found = Vec::new();
+    for (at, _) in line.match_indices("=").take(200) {
+        let rest = line[at + 1..].trim_start_matches('"');
+        let Some(inside) = rest.strip_prefix("$(").or_else(|| rest.strip_prefix('`')) else {
+            continue;
+        };
+        let end = inside.find(['\n', ';']).unwrap_or(inside.len());
+        let start = line[..at]
+            .char_indices()
+            .rev()
+            .find(|(_, letter)| !(letter.is_ascii_alphanumeric() || *letter == '_'))
+            .map_or(0, |(before, letter)| before + letter.len_utf8());
+        let name = &line[start..at];
+        if !name.is_empty()
+            && found.len() < MAX_VARIABLES
+            && DECODES.iter().any(|decodes| inside[..end].contains(decodes))
+        {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Whether a command runs what such a variable contains: `eval "$C $d"`, `sh -c "$T"`, `$C -rf x`.
+fn runs_opaque_variable(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    let names = |text: &str| {
+        context.opaque_variables.iter().any(|name| {
+            text.match_indices(name).any(|(at, _)| {
+                let before = &text[..at];
+                let after = text[at + name.len()..].chars().next();
+                (before.ends_with('$') || before.ends_with("${"))
+                    && after.is_none_or(|letter| !(letter.is_ascii_alphanumeric() || letter == '_'))
+            })
+        })
+    };
+    !context.opaque_variables.is_empty()
+        && (names(&command.word)
+            || command.name() == "eval" && command.words().any(names)
+            || script_of(command).is_some_and(|script| names(script)))
 }
 
 fn is_interpreter(program: &str) -> bool {
@@ -104,4 +173,25 @@ fn is_opaque_output(script: &Argument, programs: &[Program]) -> bool {
     programs
         .get(script.output_of.clone())
         .is_some_and(|inside| inside.iter().any(is_opaque))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::danger::tests::is_asked;
+
+    #[test]
+    fn what_a_variable_hides_is_not_run_unseen() {
+        for command in [
+            r#"C="$(printf '\x72\x6d') -rf"; eval "$C ~/go""#,
+            r#"T=$(echo Y3VybA== | base64 -d); nohup sh -c "$T" &"#,
+        ] {
+            assert!(is_asked("Fix the parser", command), "{command}");
+        }
+        for command in [
+            r#"T=$(echo Y3VybA== | base64 -d); echo "$T""#,
+            r#"V=$(git describe); sh -c "echo $V""#,
+        ] {
+            assert!(!is_asked("Fix the parser", command), "{command}");
+        }
+    }
 }

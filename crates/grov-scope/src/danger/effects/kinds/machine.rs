@@ -1,6 +1,6 @@
 //! Effects on the machine and on attached devices.
 
-use crate::danger::effects::stems::{CHANGE, PUBLISH, REMOVE, RESET, RESTART, STOP};
+use crate::danger::effects::stems::{CHANGE, DATA, REMOVE, RESET, RESTART, RUN, STOP};
 use crate::danger::effects::{Effect, Scope, effect};
 use crate::danger::{CRITICAL, DESTRUCTIVE, RISKY};
 
@@ -100,8 +100,8 @@ pub(in crate::danger::effects) const RUNS_HIDDEN: Effect = effect(
     "runs a command while it packs",
 );
 #[rustfmt::skip]
-pub(in crate::danger::effects) const FLASHES: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[&["flash", "burn", "eras", "sideload", "flashez", "flashe", "прош", "залей", "刷", "書き込"], PUBLISH], "writes to a device")
-    .of(&[CHANGE, REMOVE, RESET, RESTART, &["program", "writ", "run.", "boot", "unlock", "load", "format", "test.", "try."]], &["board", "device", "esp", "phone", "chip", "firmware", "stm", "pico", "arduino", "mcu", "emulator", "simulator", "hardware", "target", "placa", "gerat", "карт"]);
+pub(in crate::danger::effects) const FLASHES: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[&["flash", "burn", "eras", "sideload", "flashez", "flashe", "прош", "залей", "刷", "書き込", "upload", "hochlad"]], "writes to a device")
+    .of(&[CHANGE, REMOVE, RESET, RESTART, DATA, RUN, &["program", "writ", "boot", "unlock", "load", "format", "test.", "try.", "sube", "carica", "urc"]], &["board", "device", "esp", "phone", "chip", "firmware", "stm", "pico", "arduino", "mcu", "emulator", "simulator", "hardware", "target", "placa", "gerat", "карт"]);
 pub(in crate::danger::effects) const SETTINGS_REMOVAL: Effect = effect(
     DESTRUCTIVE,
     Scope::Machine,
