@@ -357,7 +357,7 @@ pub(crate) fn findings<'a>(
             .or_else(|| script_names::of_command(command, &context))
             .or_else(|| secrets::printed(command, action.programs(), &context))
             .or_else(|| weakened::of_command(command, &context))
-            .or_else(|| loops::of_command(command, &context))
+            .or_else(|| loops::of_command(command, source, &context))
             .or_else(|| package_names::of_command(command, &context))
             .or_else(|| code::of_command(command, &context));
         // One finding of each kind per command line is enough.

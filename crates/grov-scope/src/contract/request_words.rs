@@ -144,6 +144,16 @@ const AFTER_NOUN: &[&str] = &[
     "jobs", "workflow", "workflows", "button", "buttons", "notes", "step", "steps", "pipeline", "pipelines", "guide", "instructions", "section", "checklist", "date", "page", "logic", "handler", "endpoint", "test", "tests", "message", "messages",
 ];
 
+/// Words that make a noun of the word before, whatever verb stands before both.
+#[rustfmt::skip]
+const COMPOUNDS: &[&str] = &[
+    "notes", "docs", "guide", "checklist", "instructions", "logs", "log", "history", "button", "page", "email", "template", "banner", "policy", "target", "workflow", "pipeline", "logic", "handler", "endpoint",
+];
+
+/// Endings of nouns that are made of verbs.
+#[rustfmt::skip]
+const NOUN_ENDINGS: &[&str] = &["ment", "ments", "iement", "ation", "ations", "ung", "ungen", "cion", "ciones", "cao", "coes", "zione", "zioni", "enie", "enia", "iegue", "iegues", "ение", "ения", "ание", "ания"];
+
 /// Stems of verbs for looking at things.
 #[rustfmt::skip]
 const LOOKING: &[&str] = &[
@@ -276,8 +286,10 @@ impl RequestWords {
                 && !matches!(before, "to" | "please" | "now" | "then" | "not");
             let is_noun = !clause.does
                 && (clause.count > 0 && DETERMINERS.contains(&before)
-                    || is_compound
-                    || AFTER_NOUN.contains(&next) && !word.pauses());
+                    || is_compound)
+                || !clause.does && AFTER_NOUN.contains(&next) && !word.pauses()
+                // "Prepare the release notes"
+                || COMPOUNDS.contains(&next) && !word.pauses();
             // "stuck in deleting"
             let is_state = clause.count > 0 && STATES.contains(&before)
                 || before == "in" && folded.ends_with("ing")
@@ -580,7 +592,14 @@ fn is_no_order(word: &str, stems: &[&str]) -> bool {
         "delet", "remov", "merg", "releas", "purg", "wipe", "eras", "chang", "updat", "creat", "push",
         "publish", "flush",
     ];
+    // "Deployment", "Veröffentlichung", "despliegue"
+    let is_noun = |stem: &&str, rest: &str| {
+        NOUN_ENDINGS
+            .iter()
+            .any(|ending| word.ends_with(ending) && !stem.ends_with(ending) && rest.len() + 3 > ending.len())
+    };
     stems.iter().any(|stem| match word.strip_prefix(stem) {
+        Some(rest) if rest.len() >= 2 && is_noun(stem, rest) => true,
         Some("s") => true,
         Some("es") => ENGLISH.contains(stem),
         _ => false,

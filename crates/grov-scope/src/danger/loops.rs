@@ -21,12 +21,20 @@ const REPLACING: &[&str] = &[
 ];
 
 /// The finding for originals that a command replaces, or for files outside the project that it edits in place.
-pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    edited_elsewhere(command, context).or_else(|| replaced(command, context))
+pub(super) fn of_command(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    edited_elsewhere(command, source, context).or_else(|| replaced(command, context))
 }
 
 /// The finding for `find ~ -exec sed -i …`, and for a list of files outside the project that `xargs` passes to an editor.
-fn edited_elsewhere(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+fn edited_elsewhere(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
     let edits = |word: &str| {
         word == "-i" || word.starts_with("-i.") || matches!(word, "-pi" | "-pie" | "--in-place" | "-ni")
     };
@@ -34,10 +42,20 @@ fn edited_elsewhere(command: &Program, context: &EvaluationContext<'_>) -> Optio
     let searches = matches!(command.name(), "find" | "fd")
         && command.for_each.iter().any(|name| is_editor(name))
         && command.words().any(edits);
-    if !searches {
-        return None;
-    }
-    let folder = command.operands().next()?;
+    let is_fed = is_editor(command.name())
+        && command.words().any(edits)
+        && command.through.iter().any(|outer| outer == "xargs");
+    let folder = match source {
+        _ if searches => command.operands().next()?,
+        // `grep -rl old ~/code | xargs sed -i …`
+        Some(source) if is_fed && matches!(source.name(), "grep" | "rg" | "ag" | "egrep") => {
+            source.operands().nth(1)?
+        }
+        Some(source) if is_fed && matches!(source.name(), "find" | "fd" | "ls") => {
+            source.operands().next()?
+        }
+        _ => return None,
+    };
     let place = NormalizedPath::new(context.root, &context.directory.path(folder)?);
     let reason = format!("Files below {folder}, outside the project, are edited in place");
     outside_removal(&place, context).and_then(|_| finding(RISKY, None, reason))
@@ -107,6 +125,7 @@ mod tests {
             "for p in photos/*.jpg; do convert \"$p\" -quality 40 \"$p\"; done",
             "find ~ -type f -name '*.py' -exec perl -pi -e 's/acme_etl/acme_flow/g' {} +",
             "find /srv/www -name '*.php' -exec sed -i 's/a/b/' {} \\;",
+            "grep -rl getUser /home/me/code | xargs sed -i 's/getUser/fetchUser/g'",
         ] {
             assert!(is_asked("Make h265 versions of the clips", command), "{command}");
         }

@@ -71,7 +71,8 @@ pub(super) fn of_command(
     {
         return Some(found);
     }
-    if (posts_message(command) || names_channel(command)) && !asked.orders_any(MESSAGING) {
+    let asks_for_message = asked.orders_any(MESSAGING) || asked.orders_any(SEND);
+    if (posts_message(command) || names_channel(command)) && !asks_for_message {
         return finding(
             RISKY,
             None,

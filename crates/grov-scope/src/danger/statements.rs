@@ -43,7 +43,17 @@ pub(super) fn of_command(
     }
     let is_restored = context.restores_dump && super::is_local(command);
     let request = &context.compiled.request;
-    let is_own_copy = super::is_local(command) && request.is_confined_to_this_machine();
+    let is_here = super::is_local(command) || command.host == grov_domain::ExecutionHost::Container;
+    let is_own_copy = is_here
+        && (request.is_confined_to_this_machine()
+            || request.is_about(&[
+                "dev.",
+                "development",
+                "entwicklung",
+                "desarroll",
+                "desenvolv",
+                "svilupp",
+            ]));
     if is_disposable || is_restored || is_own_copy && !request.only_looks() {
         return None;
     }
@@ -356,6 +366,10 @@ fn destroyed(statement: &str, words: &[&str]) -> Option<&'static str> {
         "alter" if has("disable") && has("trigger") || has("disable") && has("row") => {
             Some("a disabled protection")
         }
+        "create" if words.get(1) == Some(&"or") && has("replace") && has("table") => {
+            Some("CREATE OR REPLACE")
+        }
+        "insert" if words.get(1) == Some(&"overwrite") => Some("INSERT OVERWRITE"),
         "alter" if has("superuser") && !has("nosuperuser") => Some("a change of rights"),
         "match" if has("delete") || has("remove") => Some("DELETE"),
         "optimize" | "vacuum" if has("full") && !has("analyze") => None,

@@ -45,7 +45,7 @@ pub(super) const CLOUD: Effect = effect(DESTRUCTIVE, Scope::Cloud, &[REMOVE, RES
 #[rustfmt::skip]
 pub(super) const REMOVES_SOMETHING: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, RESET, STOP, DATA, &["revok", "rollback", "restor", "cancel", "abort", "undo", "revert", "detach", "forget", "zuruck"]], "removes something").of(&[], &["environment", "cluster", "server", "resource", "project", "account", "data", "cache", "container"]);
 #[rustfmt::skip]
-pub(super) const CLOUD_CHANGE: Effect = effect(RISKY, Scope::Cloud, &[RESTART, &["trigger", "invok", "promot", "failover", "associat", "rollback", "scal", "deploy", "provision", "authori", "resiz"]], "changes something in the cloud")
+pub(super) const CLOUD_CHANGE: Effect = effect(RISKY, Scope::Cloud, &[RESTART, &["trigger", "invok", "invalid", "promot", "failover", "associat", "rollback", "scal", "deploy", "provision", "authori", "resiz"]], "changes something in the cloud")
     .of(&[CHANGE, SEND, PUBLISH, &["giv", "allow", "open", "rebuil", "reset", "stop", "migrat", "point", "route"]], &["cloud", "aws", "gcp", "azure", "bucket", "instance", "server", "vm.", "dyno", "machine", "secret", "lambda", "queue", "topic", "dns", "domain", "record", "zone", "prod", "production", "staging", "heroku", "fly.", "vercel", "netlify", "worker", "stack", "volume", "droplet", "host", "polic", "alarm", "cdn", "traffic", "certificat", "subscript", "disk", "database", "db."]);
 #[rustfmt::skip]
 pub(super) const ACCESS: Effect = effect(DESTRUCTIVE, Scope::Cloud, &[&["grant", "authori", "permit", "acord", "berechtig", "freigeb", "autoris", "autoriz", "concede", "uprawn", "выдай", "授权", "権限"]], "changes who has access")

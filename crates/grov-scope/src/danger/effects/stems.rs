@@ -50,7 +50,7 @@ pub(crate) const PUBLISH: &[&str] = &[
     "veroffentlich", "ausliefer", "ausroll", "roll.", "hochlad", "deploye", "einspiel", "uitrol", "publiceer", "publicer",
     "publie", "deploi", "livr", "pousse", "desplieg", "despleg", "publica", "publiq", "sube", "subir", "lanza",
     "implant", "pubblic", "rilasc", "distribu", "lanseaz", "urc", "livreaz",
-    "wdroz", "opublik", "wypusc", "wypchn", "wgraj", "wystaw", "опублик", "депло", "задепло", "выложи", "выкат", "раскат", "зарелиз", "релиз", "залей", "запуш", "yayinla",
+    "wdroz", "opublik", "wypusc", "wypchn", "wgraj", "wystaw", "опублик", "задепло", "выложи", "выкат", "раскат", "зарелиз", "релиз", "залей", "запуш", "yayinla",
     "yayınla", "发布", "部署", "上线", "推送", "发版", "上传", "公開", "リリース", "デプロイ", "アップロード", "配信", "プッシュ",
 ];
 
