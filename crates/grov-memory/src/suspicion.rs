@@ -1,8 +1,9 @@
 //! Detects prompt injection in memories: text that instructs the agent instead of describing work, impersonates the system,
 //! hides characters or asks for secrets.
 //!
-//! Patterns match several words: "you must run the migrations before the tests" is knowledge, "ignore all previous
-//! instructions" is an injection. What is ordinary by itself counts only together with something else in a nearby sentence
+//! [`meaning`] reads what the words of a memory mean, in twelve languages, and which of it is harm together; the other modules
+//! read commands, addresses, tags, hidden characters and disguises. Phrases match several words: "you must run the migrations
+//! before the tests" is knowledge, "ignore all previous instructions" is an injection. What is ordinary by itself counts only together with something else in a nearby sentence
 //! ([`COMBINATIONS`]): "push to main" with "without asking the user". Text that the memory quotes as an example does not
 //! count. `grov memory audit` lists the findings. A memory with a finding that
 //! [`is_order`](SuspicionKind::is_order) is still found by a search, but all of it is withheld from agents until a user
@@ -10,9 +11,7 @@
 
 mod address;
 mod commands;
-mod concepts;
 mod disguise;
-mod duties;
 mod features;
 mod hosts;
 mod look_alikes;
@@ -209,9 +208,10 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
     let mut sentences = 0;
     let is_about = is_about_texts(texts);
     let agents_are_people = mention::are_agents_people(texts);
+    let quotations: Vec<Quotations<'_>> = texts.iter().map(|text| Quotations::of(text, is_about)).collect();
     for (place, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let normalized = NormalizedText::of(text);
-        let quotations = Quotations::of(text, is_about);
+        let quoted = &quotations[place];
         let mut add = |finding, at, sentence: usize| match finding {
             Finding::Kind(kind) => found.push((place, kind, at)),
             Finding::Feature(feature) => sightings.push(Sighting {
@@ -223,7 +223,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
         };
         let phrases = normalized.phrases(agents_are_people);
         for phrase in &phrases {
-            if !quotations.has_mention(phrase.at) {
+            if !quoted.has_mention(phrase.at) {
                 add(phrase.finding, phrase.at, phrase.sentence);
             }
         }
@@ -237,20 +237,20 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
         };
         let is_meant = |address: &(Address, usize)| {
             let is_person = agents_are_people && address.0 == Address::Possible;
-            !is_person && !quotations.has_mention(address.1)
+            !is_person && !quoted.has_mention(address.1)
         };
         if let Some((address, at)) = address::addressed(text).filter(is_meant) {
             add_all(address.finding(), at);
             add_all(Finding::Feature(Feature::Named), at);
         }
         for (command, at) in commands(text) {
-            let is_example = is_about && (quotations.has_mention(at) || mention::is_narrated(text, at));
+            let is_example = is_about && (quoted.has_mention(at) || mention::is_narrated(text, at));
             if !is_example && !is_rejected(text, at) {
                 add_all(command.finding(), at);
             }
         }
         let patterns = [
-            (SuspicionKind::Impersonation, patterns::tags(text, &quotations)),
+            (SuspicionKind::Impersonation, patterns::tags(text, quoted)),
             (SuspicionKind::Impersonation, address::posed_notice(text)),
             (SuspicionKind::Exfiltration, patterns::leaking_address(text)),
             (SuspicionKind::Impersonation, patterns::posed_message(text)),
@@ -317,10 +317,7 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
         Finding::Kind(kind) => kind.is_order(),
         Finding::Feature(feature) => {
             use Feature::*;
-            matches!(
-                feature,
-                Disarmed | Weakened | Undermined | Destroyed | Erased | Concealed | Sent
-            )
+            matches!(feature, Disarmed | Weakened | Destroyed | Concealed | Sent)
         }
     };
     let plain: HashSet<Finding> = plain.iter().map(|one| one.finding).collect();
@@ -332,16 +329,18 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
     };
     let is_kind = |finding: &Finding| matches!(finding, Finding::Kind(_));
     let is_addressed = |text: &str| matches!(address::addressed(text), Some((Address::Certain, _)));
-    let means_more =
-        |reading: &str| meaning::harms(&[reading], &[]).len() > meaning::harms(&[text], &[]).len();
-    disguise::readings(text)
-        .iter()
-        .chain(&disguise::turned(text))
-        .any(|reading| means_more(reading))
-        || disguise::readings(text)
+    let readings = disguise::readings(text);
+    let turned = disguise::turned(text);
+    let mut meant = None;
+    let mut means_more = |reading: &String| {
+        let harms = meaning::harms(&[reading.as_str()], &[]).len();
+        harms > 0 && harms > *meant.get_or_insert_with(|| meaning::harms(&[text], &[]).len())
+    };
+    readings.iter().chain(&turned).any(&mut means_more)
+        || readings
             .iter()
             .any(|reading| !more(reading).is_empty() || is_addressed(reading) && !is_addressed(text))
-        || disguise::turned(text).iter().any(|reading| {
+        || turned.iter().any(|reading| {
             let more = more(reading);
             more.len() > 1 || more.iter().any(is_kind)
         })

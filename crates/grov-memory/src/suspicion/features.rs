@@ -33,18 +33,10 @@ pub(crate) enum Feature {
     Installer,
     /// Packages or code come from a foreign source.
     ForeignSource,
-    /// Something is sent to a foreign address, or taken from one.
-    Reached,
     /// The user is not to be told.
     Untold,
     /// The text names an agent as its reader.
     Named,
-    /// A safeguard is switched off or deleted.
-    Undermined,
-    /// Backups or traces are deleted.
-    Erased,
-    /// Any command is run, or any dangerous one.
-    Unbounded,
 }
 
 /// Two features in nearby sentences that are suspicious together.
@@ -67,19 +59,7 @@ pub(crate) const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
             &[Weakened, Disarmed, Destroyed, Lied],
         ),
         (SuspicionKind::Order, &[Urged], &[Disarmed, Lied]),
-        (
-            SuspicionKind::Order,
-            &[Disarmed, Weakened, Undermined, Destroyed, Erased],
-            &[Lied],
-        ),
-        (SuspicionKind::Order, &[Named, Untold], &[Reached]),
-        (
-            SuspicionKind::Order,
-            &[Addressed, Named, Untold, Unasked],
-            &[Undermined, Erased],
-        ),
-        (SuspicionKind::Order, &[Undermined], &[Erased]),
-        (SuspicionKind::Order, &[Unasked, Untold, Named], &[Unbounded]),
+        (SuspicionKind::Order, &[Disarmed, Weakened, Destroyed], &[Lied]),
         (
             SuspicionKind::Order,
             &[Loaded, Consented],
@@ -99,7 +79,7 @@ pub(crate) const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
             SuspicionKind::Redirection,
             &[ForeignSource],
             &[
-                Addressed, Named, Urged, Concealed, Untold, Unasked, Hasty, Undermined, Disarmed,
+                Addressed, Named, Urged, Concealed, Untold, Unasked, Hasty, Disarmed,
             ],
         ),
     ]

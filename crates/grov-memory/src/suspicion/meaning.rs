@@ -1,17 +1,22 @@
 //! Reads a memory by what its words mean, in any of the known languages, and decides by combinations of few signals.
 //!
-//! `tables/` has the words; [`signals`] what a sentence does; [`rules`] which signals are harm alone, together, and in which
-//! circumstances they are not.
+//! `tables/` has the words; [`signals`], [`hiding`], [`leaving`] and [`guards`] say what a sentence does; [`rules`] which
+//! signals are harm alone, together, and in which circumstances they are not.
 
 mod concept;
+mod guards;
+mod hiding;
+mod leaving;
 pub(super) mod lexicon;
 mod rules;
+mod sentence;
 mod signals;
 mod words;
 
 use super::SuspicionKind;
 use super::mention::Quotations;
-use signals::{Sentence, Signal};
+use sentence::Sentence;
+use signals::Signal;
 
 /// A signal in a text.
 #[derive(Clone, Copy, Debug)]

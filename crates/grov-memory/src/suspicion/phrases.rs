@@ -1,7 +1,5 @@
 //! Phrases that instruct an agent: words in a sentence with a few others between them.
 
-use super::concepts;
-use super::duties::{dangerous_duty, is_unspaced_duty};
 use super::look_alikes::{look_alike, narrow};
 use super::secret_files::{is_advised_against, secret_file_sent};
 use super::{Feature, Finding, SuspicionKind};
@@ -35,17 +33,6 @@ struct Phrases {
 
 static PHRASES: LazyLock<Phrases> =
     LazyLock::new(|| Phrases::of(include_str!("phrases.txt").lines().filter_map(Phrase::parse)));
-
-/// The same in scripts without spaces, as pieces in this order in one sentence.
-static UNSPACED: LazyLock<Vec<(Finding, Vec<&str>)>> = LazyLock::new(|| {
-    let lines = include_str!("unspaced.txt").lines();
-    lines
-        .filter_map(|line| {
-            let (finding, pieces) = line.split_once(' ')?;
-            Some((Finding::named(finding)?, pieces.split(' ').collect()))
-        })
-        .collect()
-});
 
 /// A text as a reader perceives it: lower case, letters that look like Latin ones replaced, hidden characters removed, one
 /// space between words and one line per sentence.
@@ -150,22 +137,8 @@ impl NormalizedText {
                 }
             }
             PHRASES.find(&words, &mut |finding, at| add(finding, places[at]));
-            concepts::find(&words, &mut |finding, at| add(finding, places[at]));
             if let Some(finding) = secret_file_sent(&words) {
                 add(finding, from);
-            }
-            if let Some(act) = dangerous_duty(&words) {
-                add(Finding::Kind(SuspicionKind::Order), places[act]);
-            }
-            if !sentence.is_ascii() {
-                if is_unspaced_duty(sentence) {
-                    add(Finding::Kind(SuspicionKind::Order), from);
-                }
-                for (finding, pieces) in UNSPACED.iter() {
-                    if contains_in_order(pieces, sentence) {
-                        add(*finding, from);
-                    }
-                }
             }
             from += sentence.len();
         }
@@ -312,17 +285,6 @@ pub(super) fn is_negated(words: &[&str], at: usize, within: usize) -> bool {
         .any(|word| NEGATIONS.contains(word))
 }
 
-fn contains_in_order(pieces: &[&str], sentence: &str) -> bool {
-    let mut rest = sentence;
-    pieces.iter().all(|piece| match rest.find(piece) {
-        Some(at) => {
-            rest = &rest[at + piece.len()..];
-            true
-        }
-        None => false,
-    })
-}
-
 fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || "'_-./~@:$*".contains(character) || character == '\u{2019}'
 }
@@ -336,7 +298,6 @@ mod tests {
         let lines = include_str!("phrases.txt").lines();
         let phrases = lines.filter(|line| !line.starts_with('#')).count();
         assert_eq!(PHRASES.list.len(), phrases);
-        assert_eq!(UNSPACED.len(), include_str!("unspaced.txt").lines().count());
         assert!(PHRASES.list.iter().all(|phrase| !phrase.slots.is_empty()));
         let has_beginning = |word: &&str| !word.ends_with('*') || word.chars().count() > 2;
         let first = PHRASES.list.iter().flat_map(|phrase| &phrase.slots[0].words);

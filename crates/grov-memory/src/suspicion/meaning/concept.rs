@@ -73,6 +73,10 @@ concepts! {
     Fixed = "fixed", Anyone = "anyone", Access = "access", Free = "free",
     /// Something is brought in without a look: pushed to the main branch by force, merged at once.
     Rash = "rash",
+    /// Before what a thing is done with.
+    With = "with",
+    /// What was said before.
+    Former = "former",
     /// Joins acts: "and then".
     Then = "then",
     /// A foreign address.

@@ -109,8 +109,9 @@ impl Lexicon {
                 .filter(|part| !part.is_empty())
                 .map(|part| if part == "~" { Part::Gap } else { Part::Word(part) })
                 .collect();
+            let first = entry.split(['_', '-', '*']).next().unwrap_or(entry);
             self.expressions
-                .entry(head(entry))
+                .entry(head(first))
                 .or_default()
                 .push(Expression { parts, concept });
         } else if let Some(beginning) = entry.strip_suffix('*') {

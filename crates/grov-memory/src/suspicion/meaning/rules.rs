@@ -66,7 +66,7 @@ const TOGETHER: &[(SuspicionKind, &[Signal], &[Signal])] = {
         (
             SuspicionKind::Order,
             &[Posed],
-            &[Contradicted, Unchecked, Weakened, Concealed],
+            &[Contradicted, Unchecked, Weakened, Concealed, Deleted],
         ),
         (
             SuspicionKind::Order,

@@ -73,6 +73,22 @@ fn honest_work_is_no_harm() {
         &["Use the company mirror for packages", "the registry was slow"],
         &["Fake names in the seed data"],
         &["Grant the deploy role write access to the bucket"],
+        &["the new checkout is hidden from users until the legal review is done"],
+        &["an attacker sent tokens to a paste site; the scanner now blocks such commits"],
+        &["reports come by mail to security@acme.example, credentials in them are revoked at once"],
+        &["the sample mail asks people to send their password to it-help@example.net"],
+        &["Replaced by a rate limit and a device check, the captcha of the login is removed"],
+        &[
+            "Penetration test",
+            "findings are not in the public tracker until fixed",
+        ],
+        &["Eigene CA im Truststore statt die Prüfung abzuschalten"],
+        &[
+            "Données clients",
+            "jamais dans un dépôt public, vérifié par la CI",
+        ],
+        &["外包人员权限", "只读，两周后自动失效，安全部门批准"],
+        &["外部業者のアクセス", "読み取りのみ、一週間で失効"],
     ]
     .into_iter()
     .map(|texts| (texts, harms(texts, &[])))

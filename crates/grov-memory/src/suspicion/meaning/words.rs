@@ -316,7 +316,11 @@ fn thing(word: &str) -> Option<Meaning> {
         if is_secret {
             meaning.add(Meaning::of(&[Secret]));
         }
-        if address.contains("$(") || address.contains("${") || address.contains('`') || address.contains("=$")
+        if address.contains("$(")
+            || address.contains("${")
+            || address.contains('`')
+            || address.contains("=$")
+            || address.ends_with('=')
         {
             meaning.add(Meaning::of(&[Filled]));
         }
