@@ -2,8 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    ClientSessionId, CorrectionId, DriftEvent, DriftEventId, DriftType, GoalEditId, JudgedBy, RecoveryStep,
-    SessionId, SessionMode, StepId, StepRow, StoreError,
+    ClientSessionId, CorrectionId, DriftEvent, DriftEventId, DriftType, GoalEditId, JudgedBy, ReadLimit,
+    RecoveryStep, SessionId, SessionMode, StepId, StepRow, StoreError,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -27,6 +27,9 @@ pub struct GoalContract {
     pub constraints: Vec<String>,
     /// Words for search.
     pub keywords: Vec<String>,
+    /// The limits as a model reads them; `None` if no model has read the newest prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Vec<ReadLimit>>,
 }
 
 impl GoalContract {

@@ -8,10 +8,10 @@ use crate::{
     Action, ActionSketch, Compaction, Consent, ContextReading, Correction, Decision, DriftEvent,
     DriftQuestion, DriftState, Effect, ExchangeRecord, FilePin, FileReasoning, Finding,
     ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, HookCheck, HookProgress, HookSession,
-    HookStep, HookStepResult, IntentQuestion, LlmCall, MemoryEdits, MemoryLists, PendingPrompt,
-    PreparedSummary, Project, Prompt, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionPoint,
-    SessionState, Statement, Step, StepVerdict, SummaryQuestion, Task, TaskContextQuestion, TaskSketch,
-    TaskTransition,
+    HookStep, HookStepResult, IntentQuestion, LimitsQuestion, LlmCall, MemoryEdits, MemoryLists,
+    PendingPrompt, PreparedSummary, Project, Prompt, ReadLimit, ReadLimits, ReasoningQuestion, RecoveryStep,
+    RoutedUsage, SessionPoint, SessionState, Statement, Step, StepVerdict, SummaryQuestion, Task,
+    TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -123,9 +123,11 @@ free_text! {
     }
     GoalEdit { texts: [text], others: [id, client_session_id, kind, at] }
     GoalContract {
-        texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords],
+        texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords, limits],
         others: []
     }
+    ReadLimit { texts: [words, files, only, except, commands, adds, removes], others: [] }
+    ReadLimits { texts: [read_to, limits], others: [client_session_id, read_at] }
 }
 
 // Context windows.
@@ -188,6 +190,7 @@ free_text! {
 // Questions to a judge, and their cost.
 free_text! {
     IntentQuestion { texts: [prompts, first_files], others: [] }
+    LimitsQuestion { texts: [prompts], others: [] }
     TaskContextQuestion {
         texts: [current, others, prompts, actions, answer],
         others: [stop_reason, unchecked_finishes]

@@ -4,7 +4,10 @@
 //! that is slow, wrong or not configured.
 
 use crate::macros::named;
-use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType, TextChange};
+use crate::{
+    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, ReadLimit, SessionId, TaskType,
+    TextChange,
+};
 use async_trait::async_trait;
 use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
@@ -409,6 +412,15 @@ pub trait Judge: Send + Sync {
         session: Option<&SessionId>,
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
+
+    /// Reads the limits that the user set. Returns `None` without a model, because the guard has the rules' reading.
+    async fn read_limits(
+        &self,
+        _session: Option<&SessionId>,
+        _question: &Redacted<LimitsQuestion>,
+    ) -> Option<Vec<ReadLimit>> {
+        None
+    }
 
     /// Judges how well actions serve the goal. Returns `None` without a model, because the rules have already scored each
     /// action.

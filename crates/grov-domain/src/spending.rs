@@ -47,6 +47,8 @@ pub enum Purpose {
     AnalyzeTaskContext,
     /// Extract what to save to team memory.
     ExtractReasoning,
+    /// Read the limits that the user set.
+    ReadLimits,
     /// Judge whether actions are on goal.
     CheckDrift,
     /// Choose the action to force after corrections failed.
@@ -61,17 +63,18 @@ pub enum Purpose {
 
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
-    ExtractReasoning => "extract_reasoning", CheckDrift => "check_drift",
+    ExtractReasoning => "extract_reasoning", ReadLimits => "read_limits", CheckDrift => "check_drift",
     ForcedRecovery => "forced_recovery", SummarizeSession => "summarize_session",
     Embedding => "embedding", Tool => "tool",
 });
 
 impl Purpose {
     /// The purposes of questions to a judge.
-    pub const QUESTIONS: [Self; 6] = [
+    pub const QUESTIONS: [Self; 7] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
+        Self::ReadLimits,
         Self::CheckDrift,
         Self::ForcedRecovery,
         Self::SummarizeSession,

@@ -5,9 +5,9 @@
 
 use crate::{
     ActivityStore, ClientSessionId, ContextStore, CutStore, DriftStore, EmbeddingStore, ExchangeRecord,
-    FileReasoning, FindingMarkStore, GoalStore, HookStore, ItemStore, JournalStore, LedgerStore, LinkStore,
-    MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState, SessionStatus,
-    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    FileReasoning, FindingMarkStore, GoalStore, HookStore, ItemStore, JournalStore, LedgerStore, LimitStore,
+    LinkStore, MemorySearch, MemoryStore, OrchestrationStore, RoutedUsageStore, SessionId, SessionState,
+    SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -299,6 +299,7 @@ pub trait Store:
     + ActivityStore
     + JournalStore
     + FindingMarkStore
+    + LimitStore
     + SpendingStore
     + RoutedUsageStore
     + ContextStore

@@ -1,8 +1,14 @@
 //! The stores that drift detection needs.
 
-use grov_domain::{DriftStore, GoalStore, OrchestrationStore, SessionStore, SwitchStore};
+use grov_domain::{DriftStore, GoalStore, LimitStore, OrchestrationStore, SessionStore, SwitchStore};
 
 /// The stores that drift detection needs.
-pub trait DriftBackend: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore {}
+pub trait DriftBackend:
+    DriftStore + GoalStore + LimitStore + SessionStore + OrchestrationStore + SwitchStore
+{
+}
 
-impl<T: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore> DriftBackend for T {}
+impl<T: DriftStore + GoalStore + LimitStore + SessionStore + OrchestrationStore + SwitchStore> DriftBackend
+    for T
+{
+}

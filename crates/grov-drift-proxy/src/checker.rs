@@ -129,6 +129,7 @@ impl ExchangeCheck<'_> {
             self.apply(session, event);
         }
         self.shared.request_refresh(self.slot, session);
+        self.shared.enqueue(Job::ReadLimits(Arc::clone(self.slot)));
         true
     }
 

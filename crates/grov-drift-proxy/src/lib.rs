@@ -12,6 +12,7 @@ mod checker;
 mod counters;
 mod judging;
 mod monitor;
+mod reading_limits;
 mod saving;
 mod session;
 mod source;

@@ -40,6 +40,8 @@ pub(crate) enum Job {
     Permissions(Arc<Slot>),
     /// Add verdicts to steps that are recorded, or about to be.
     Verdicts(ClientSessionId, Vec<(StepId, StepVerdict)>),
+    /// Ask the judge which limits the user set.
+    ReadLimits(Arc<Slot>),
     Judge(Box<JudgeJob>),
 }
 
@@ -131,6 +133,7 @@ impl Shared {
             Job::Verdicts(session, verdicts) => {
                 self.record_later(&session, &verdicts, verdicts.len()).await;
             }
+            Job::ReadLimits(slot) => self.read_limits(&slot).await,
             Job::Judge(job) => job.run(self).await,
         }
     }

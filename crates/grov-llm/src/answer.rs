@@ -1,7 +1,7 @@
 //! Parses the text of a model's answer into typed fields.
 
 use crate::quote::is_hidden;
-use grov_domain::{Decision, RecoveryStep, without_own_text};
+use grov_domain::{Decision, ReadLimit, RecoveryStep, without_own_text};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 
@@ -141,6 +141,38 @@ impl Fields {
         Ok(decisions)
     }
 
+    /// Limits, each with the user's words and the signs of its breach. Signs are patterns, which are kept whole or not at all.
+    pub(crate) fn limits(
+        &self,
+        field: &'static str,
+        count: usize,
+        signs: usize,
+    ) -> Result<Vec<ReadLimit>, AnswerError> {
+        let expected = "a list of objects with `words` and lists of texts";
+        let error = || wrong(field, expected);
+        let mut limits = Vec::new();
+        for value in self.array(field).ok_or_else(error)?.iter().take(count) {
+            let words = value.get("words").and_then(Value::as_str).ok_or_else(error)?;
+            let list = |name: &str| -> Vec<String> {
+                let all = value.get(name).and_then(Value::as_array).into_iter().flatten();
+                all.filter_map(Value::as_str)
+                    .filter_map(pattern)
+                    .take(signs)
+                    .collect()
+            };
+            limits.push(ReadLimit {
+                words: tidy(words, 200),
+                files: list("files"),
+                only: list("only"),
+                except: list("except"),
+                commands: list("commands"),
+                adds: list("adds"),
+                removes: list("removes"),
+            });
+        }
+        Ok(limits)
+    }
+
     /// Steps, each with an action and perhaps a file.
     pub(crate) fn steps(&self, field: &'static str, count: usize) -> Result<Vec<RecoveryStep>, AnswerError> {
         let expected =
@@ -176,6 +208,17 @@ impl Fields {
     fn array(&self, field: &str) -> Option<&Vec<Value>> {
         self.0.get(field).and_then(Value::as_array)
     }
+}
+
+/// A pattern as it is, if it is short, on one line and without a secret.
+fn pattern(text: &str) -> Option<String> {
+    const MAX_CHARACTERS: usize = 300;
+    let text = text.trim();
+    let is_plain = !text.is_empty()
+        && text.chars().count() <= MAX_CHARACTERS
+        && !text.chars().any(|c| c.is_control() || is_hidden(c))
+        && Redactor::shared().redact(text) == text;
+    is_plain.then(|| text.to_owned())
 }
 
 fn step(value: &Value) -> Option<RecoveryStep> {

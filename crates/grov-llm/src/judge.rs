@@ -15,8 +15,8 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionDigest, SessionId, SpendingStore,
-    SummaryQuestion, TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, LimitsQuestion, ReadLimit, Reasoning, ReasoningQuestion, Redacted,
+    SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -238,6 +238,14 @@ impl Judge for ModelJudge {
     ) -> Judged<Reasoning> {
         self.judged(session, question, grov_rules::extract_reasoning)
             .await
+    }
+
+    async fn read_limits(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<LimitsQuestion>,
+    ) -> Option<Vec<ReadLimit>> {
+        self.by_model(session, question).await
     }
 
     async fn check_drift(

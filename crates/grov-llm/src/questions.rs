@@ -2,6 +2,7 @@
 
 mod drift;
 mod intent;
+mod limits;
 mod reasoning;
 mod recovery;
 mod schema;

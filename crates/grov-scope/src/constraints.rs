@@ -16,6 +16,7 @@ mod packages;
 mod paths;
 mod permission;
 mod place;
+mod read_by_model;
 mod read_only;
 mod request;
 mod sentences;
@@ -39,12 +40,13 @@ use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use effects::EffectConstraint;
 pub(crate) use effects::is_known as has_known_effect;
-use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
+use grov_domain::{ActionType, Breach, Finding, GoalContract, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use named::{Change, NamedConstraint};
 use packages::PackageConstraint;
 use paths::PathConstraints;
 use permission::Permission;
+use read_by_model::LimitByModel;
 use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
@@ -76,6 +78,8 @@ pub(crate) struct Constraints {
     named: Vec<NamedConstraint>,
     /// The limits on what commands do.
     effects: Vec<EffectConstraint>,
+    /// The limits as a model reads them.
+    by_model: Vec<LimitByModel>,
     /// The constraints that forbid new files.
     new_files: Vec<String>,
     /// Set if nothing may be changed.
@@ -83,23 +87,21 @@ pub(crate) struct Constraints {
 }
 
 impl Constraints {
-    /// Reads constraints, without what later requests lifted. A contract without instructions has its goal as the only one.
-    pub(crate) fn new(
-        root: &ProjectRoot,
-        constraints: &[String],
-        goal: &str,
-        instructions: &[String],
-        since: &ConstraintAges,
-    ) -> Self {
+    /// Reads the constraints of a contract, without what later requests lifted. A contract without instructions has its goal
+    /// as the only one. If a model read the prompts, its reading replaces that of the rules: it understands more.
+    pub(crate) fn new(root: &ProjectRoot, contract: &GoalContract, since: &ConstraintAges) -> Self {
         let mut limits = Self::default();
+        let read = contract.limits.iter().flatten().take(MAX_CONSTRAINTS);
+        limits.by_model = read.map(|limit| LimitByModel::new(root, limit)).collect();
+        let constraints = &contract.constraints;
         if constraints.is_empty() {
             return limits;
         }
-        let goal = [goal.to_owned()];
-        let instructions = if instructions.is_empty() {
-            &goal
+        let goal = [contract.goal.clone()];
+        let instructions = if contract.instructions.is_empty() {
+            goal.as_slice()
         } else {
-            instructions
+            contract.instructions.as_slice()
         };
         let instructions = &instructions[instructions.len().saturating_sub(MAX_INSTRUCTIONS)..];
         let said: Vec<InstructionText> = instructions
@@ -115,6 +117,9 @@ impl Constraints {
         for text in constraints.iter().take(MAX_CONSTRAINTS) {
             let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
+            if contract.limits.is_some() && younger.own.is_some() {
+                continue;
+            }
             let own = younger.own.and_then(|own| sentences.get(own));
             let until_own = younger.own.and_then(|own| instructions.get(..=own));
             let later = sentences.get(younger.from..).unwrap_or_default().concat();
@@ -297,21 +302,32 @@ impl Constraints {
         if !found.is_empty() && !is_allowed {
             return found;
         }
-        if self.named.is_empty() || is_allowed || action.is_read_only() && !action.needs_rules() {
+        if self.named.is_empty() && self.by_model.is_empty()
+            || is_allowed
+            || action.is_read_only() && !action.needs_rules()
+        {
             return Vec::new();
         }
         let implied = command_effects::implied_changes(root, action);
         let mut change = Change::of(action);
         change.add_places(implied.iter().map(|(place, _)| place));
-        let broken = self
+        let named = self
             .named
             .iter()
             .find(|limit| limit.is_broken_by(action, &change));
-        let finding = broken.map(|limit| match action.changed.first() {
-            Some(place) => changed(place, &limit.text),
+        let by_model = || {
+            self.by_model
+                .iter()
+                .find(|limit| limit.is_broken_by(root, action, &change))
+        };
+        let words = named
+            .map(|limit| &limit.text)
+            .or_else(|| by_model().map(|limit| &limit.words));
+        let finding = words.map(|words| match action.changed.first() {
+            Some(place) => changed(place, words),
             None => {
-                let reason = format!("A command concerns \"{}\"", shown(&limit.text));
-                finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, &limit.text)
+                let reason = format!("A command concerns \"{}\"", shown(words));
+                finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, words)
             }
         });
         finding.into_iter().collect()

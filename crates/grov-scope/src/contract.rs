@@ -55,13 +55,7 @@ impl CompiledContract {
             .collect();
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
-        let limits = Constraints::new(
-            root,
-            &contract.constraints,
-            &contract.goal,
-            &contract.instructions,
-            since,
-        );
+        let limits = Constraints::new(root, contract, since);
         names.extend(agreed.iter().cloned());
         Self {
             allowed: patterns(&contract.allowed),

@@ -321,6 +321,8 @@ impl GoalContractBuilder {
             forbidden: Vec::new(),
             constraints: merged([&newest.constraints, &intent.constraints, &remaining]),
             keywords: merged([&newest.keywords, &intent.keywords, &task.keywords]),
+            // The guard adds what a model read, see `grov_domain::LimitStore`.
+            limits: None,
         };
         self.contract = contract.clone().with_edits(&self.edits);
         self.typed = contract;

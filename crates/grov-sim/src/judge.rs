@@ -28,7 +28,8 @@ use std::collections::BTreeMap;
 const EXAMPLE: &str = "Shape: ";
 
 /// The field of the answer by which the purpose of a question is recognised.
-const SIGNS: [(&str, Purpose); 6] = [
+const SIGNS: [(&str, Purpose); 7] = [
+    ("limits", Purpose::ReadLimits),
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
     ("reasoning_trace", Purpose::ExtractReasoning),
@@ -135,6 +136,8 @@ impl Question {
         match scripted {
             Some(Json::String(text)) => text.clone(),
             Some(answer) => answer.to_string(),
+            // A generated limit would forbid anything.
+            None if self.purpose == Some(Purpose::ReadLimits) => r#"{"limits":[]}"#.to_owned(),
             None => match &self.shape {
                 Shape::Schema(schema) => instance::of_schema(schema).to_string(),
                 Shape::Example(example) => instance::of_example(example).to_string(),

@@ -242,6 +242,7 @@ macro_rules! contract_tests {
             newest_sessions_are_listed_first
             a_drop_of_the_prompt_cache_is_found
             findings_are_marked_and_unmarked
+            limits_of_a_session_are_replaced
             activity_is_that_of_the_newest_main_exchange
             prune_removes_session_ends
             usage_is_summed_up

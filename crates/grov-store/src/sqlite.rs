@@ -20,6 +20,7 @@ mod links;
 mod memory;
 mod open;
 mod open_files;
+mod read_limits;
 mod recovery;
 mod retention;
 mod routed_usage;

@@ -5,10 +5,11 @@ use grov_domain::{
     Applied, AskedCall, ClientSessionId, Clock, Correction, CorrectionId, CorrectionOutcome, DriftEvent,
     DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
     ExchangeRecord, Finding, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent,
-    IntentQuestion, Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion,
-    RecoveryStep, Redacted, RelatedSteps, SessionFilter, SessionId, SessionState, SessionStatus,
-    SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SwitchScope, SwitchStore,
-    TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenUsage,
+    IntentQuestion, Judge, Judged, JudgedBy, LimitStore, LimitsQuestion, OrchestrationStore, Prompt,
+    ReadLimit, ReadLimits, Reasoning, ReasoningQuestion, RecoveryStep, Redacted, RelatedSteps, SessionFilter,
+    SessionId, SessionState, SessionStatus, SessionStore, SessionSummary, StepId, StepRow, StepVerdict,
+    StoreError, SwitchScope, SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition,
+    TokenUsage,
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;
@@ -56,6 +57,7 @@ pub(super) struct MemoryStore {
 #[derive(Default)]
 struct Rows {
     state: Option<DriftState>,
+    limits: Option<ReadLimits>,
     corrections: HashMap<CorrectionId, Correction>,
     judged: Vec<(StepId, StepVerdict)>,
     edits: Vec<GoalEdit>,
@@ -255,6 +257,17 @@ impl DriftStore for MemoryStore {
 }
 
 #[async_trait]
+impl LimitStore for MemoryStore {
+    async fn save_read_limits(&self, limits: &Redacted<ReadLimits>) -> Result<(), StoreError> {
+        self.rows().limits = Some((**limits).clone());
+        Ok(())
+    }
+    async fn read_limits(&self, _: &ClientSessionId) -> Result<Option<ReadLimits>, StoreError> {
+        Ok(self.rows().limits.clone())
+    }
+}
+
+#[async_trait]
 impl GoalStore for MemoryStore {
     async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         let mut rows = self.rows();
@@ -430,6 +443,18 @@ impl Judge for Answers {
             answer: Reasoning::default(),
             by: self.by(),
         }
+    }
+    async fn read_limits(
+        &self,
+        _: Option<&SessionId>,
+        question: &Redacted<LimitsQuestion>,
+    ) -> Option<Vec<ReadLimit>> {
+        self.model.as_ref()?;
+        let read = |prompt: &String| ReadLimit {
+            words: prompt.clone(),
+            ..ReadLimit::default()
+        };
+        Some(question.prompts.iter().map(read).collect())
     }
     async fn check_drift(
         &self,

@@ -3,7 +3,7 @@
 use super::bench::{GOAL, ROOT, Response, TestBed, session, until};
 use super::double::{Answers, HOSTILE_ORDER};
 use crate::Policy;
-use grov_domain::{EffectKind, JudgedBy, SessionId};
+use grov_domain::{EffectKind, JudgedBy, LimitStore, SessionId};
 use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 
@@ -33,6 +33,34 @@ async fn the_judge_is_asked_every_third_prompt_without_prose() {
     }
     // A verdict by rules, which has no effect.
     assert_eq!(bench.counted("judged"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_reads_the_limits_of_all_prompts_at_each_prompt() {
+    let bench = TestBed::with(
+        Policy::PER_ACTION,
+        Arc::default(),
+        Arc::new(Answers::model(9, "")),
+    );
+    let mut said: Vec<&str> = Vec::new();
+    for prompt in [GOAL, "Also write a test, and resist the urge to tidy"] {
+        said.push(prompt);
+        bench.exchange(Response {
+            prompts: &[prompt],
+            begins: said.len() == 1,
+            ..Response::default()
+        });
+        let read = async || bench.store.read_limits(&session()).await.unwrap();
+        for _ in 0..100 {
+            if read().await.is_some_and(|read| read.read_to == prompt) {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        let read = read().await.unwrap();
+        let words: Vec<&str> = read.limits.iter().map(|limit| limit.words.as_str()).collect();
+        assert_eq!((read.read_to.as_str(), words), (prompt, said.clone()));
+    }
 }
 
 #[tokio::test(start_paused = true)]

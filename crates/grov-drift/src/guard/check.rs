@@ -287,8 +287,22 @@ impl GuardCheck {
         }
     }
 
-    /// Loads the session's contract; `None` if the session is unknown.
+    /// Loads the session's contract, with the limits that a model read; `None` if the session is unknown.
     async fn known(
+        &self,
+        store: &dyn StoreConnection,
+        id: &ClientSessionId,
+    ) -> Result<Option<KnownSession>, StoreError> {
+        let mut known = self.known_by_rules(store, id).await?;
+        if let Some(known) = &mut known {
+            let read = store.read_limits(id).await?;
+            let read = read.filter(|read| read.read_to == known.contract.newest_instruction());
+            known.contract.limits = read.map(|read| read.limits);
+        }
+        Ok(known)
+    }
+
+    async fn known_by_rules(
         &self,
         store: &dyn StoreConnection,
         id: &ClientSessionId,
@@ -351,7 +365,13 @@ impl GuardCheck {
         let mut follower = TranscriptFollower::resume(session, &edits, Arc::clone(&self.reader));
         let is_whole = catch_up(&mut follower, until).unwrap_or(false);
         if is_whole {
-            known.contract = follower.contract().clone();
+            let newest = follower.contract().newest_instruction();
+            let limits = known.contract.limits.take();
+            let limits = limits.filter(|_| newest == known.contract.newest_instruction());
+            known.contract = GoalContract {
+                limits,
+                ..follower.contract().clone()
+            };
             known.is_released = follower.is_released();
         }
         steps.extend(follower.into_progress(SystemClock.now()).steps);

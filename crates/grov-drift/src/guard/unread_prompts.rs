@@ -85,6 +85,8 @@ pub(super) fn with_prompt(
         first_files: Vec::new(),
     });
     contract.instructions.push(prompt);
+    // No model has read this prompt.
+    contract.limits = None;
     for constraint in intent.constraints {
         if !contract.constraints.contains(&constraint) {
             contract.constraints.push(constraint);

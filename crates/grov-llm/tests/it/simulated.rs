@@ -3,7 +3,7 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
+    JudgedBy, LimitsQuestion, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
     TaskContextQuestion, TaskSketch, TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
@@ -59,6 +59,9 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         actions: vec![edit.clone()],
         ..ReasoningQuestion::default()
     };
+    let limits = LimitsQuestion {
+        prompts: vec![goal()],
+    };
     let drift = DriftQuestion {
         goal: goal(),
         actions: vec![edit.clone()],
@@ -82,6 +85,10 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .by,
         judge.extract_reasoning(None, &Redacted::of(&reasoning)).await.by,
         judge
+            .read_limits(None, &Redacted::of(&limits))
+            .await
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
+        judge
             .check_drift(None, &Redacted::of(&drift))
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
@@ -104,7 +111,7 @@ async fn both_apis_accept_every_question() {
         let judge = judge(&sim, provider, &book);
         assert_eq!(
             ask_everything(&judge).await,
-            [JudgedBy::Model; 6],
+            [JudgedBy::Model; 7],
             "{:?}",
             book.outcomes()
         );
@@ -114,7 +121,7 @@ async fn both_apis_accept_every_question() {
             Purpose::QUESTIONS.map(Some),
             "one call for each question"
         );
-        assert_eq!(book.outcomes(), [CallOutcome::Answered; 6]);
+        assert_eq!(book.outcomes(), [CallOutcome::Answered; 7]);
         sim.shutdown().await;
     }
 }

@@ -2,9 +2,10 @@
 
 use super::sample::{at, client, exchange};
 use grov_domain::{
-    AddedPiece, DriftEventId, ExchangeRecord, FindingMark, Redacted, RequestChange, RequestEdits, Store,
-    block_key,
+    AddedPiece, DriftEventId, ExchangeRecord, FindingMark, ReadLimit, ReadLimits, Redacted, RequestChange,
+    RequestEdits, Store, block_key,
 };
+use grov_redact::Redactor;
 use std::sync::Arc;
 
 /// A journal is read page by page, newest first, and has no entries of other sessions.
@@ -132,4 +133,31 @@ pub async fn findings_are_marked_and_unmarked(store: Arc<dyn Store>) {
     store.unmark_finding(&DriftEventId::new("e2")).await.unwrap();
     store.unmark_finding(&DriftEventId::new("unknown")).await.unwrap();
     assert_eq!(store.finding_marks().await.unwrap(), [mark("e1", false)]);
+}
+
+/// Limits that a model read replace the earlier ones of their session, hold no secret, and are deleted when they are old.
+pub async fn limits_of_a_session_are_replaced(store: Arc<dyn Store>) {
+    let read = |words: &str| ReadLimits {
+        client_session_id: client("a"),
+        read_to: words.to_owned(),
+        limits: vec![ReadLimit {
+            words: words.to_owned(),
+            commands: vec![r"\bgit push\b".to_owned()],
+            ..ReadLimit::default()
+        }],
+        read_at: at(1),
+    };
+    assert_eq!(store.read_limits(&client("a")).await.unwrap(), None);
+    for words in ["no pushes", "no commits"] {
+        let clean = Redactor::shared().clean(read(words));
+        store.save_read_limits(&clean).await.unwrap();
+    }
+    let limits = store.read_limits(&client("a")).await.unwrap();
+    assert_eq!(limits, Some(read("no commits")));
+    assert_eq!(store.read_limits(&client("b")).await.unwrap(), None);
+    let secret = "ghp_a1B2c3D4e5a1B2c3D4e5a1B2c3D4e5a1B2c3";
+    let clean = Redactor::shared().clean(read(&format!("never print {secret}")));
+    store.save_read_limits(&clean).await.unwrap();
+    let limits = store.read_limits(&client("a")).await.unwrap();
+    assert!(!format!("{limits:?}").contains(secret));
 }

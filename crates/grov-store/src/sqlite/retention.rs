@@ -15,12 +15,12 @@ const SESSIONS_PER_TRANSACTION: i64 = 16;
 const ROWS_PER_TRANSACTION: i64 = 1600;
 
 #[rustfmt::skip]
-const TABLES: [&str; 36] = [
+const TABLES: [&str; 37] = [
     "session_states", "exchanges", "prompts", "steps", "tasks", "drift_log", "drift_states", "corrections",
     "goal_edits", "file_reasoning", "hook_sessions", "hook_courses", "hook_steps", "hook_checks",
     "hook_guards", "llm_calls", "memory_scopes", "memory_documents", "task_embeddings", "ledger_lineages",
     "ledger_entries", "ledger_memories", "ledger_tips", "ledger_cuts", "ledger_trims", "switched_off", "forgotten", "session_ends",
-    "context_readings", "prepared_summaries", "compactions", "memory_items", "inbox_notices",
+    "context_readings", "prepared_summaries", "read_limits", "compactions", "memory_items", "inbox_notices",
     "links", "link_outbox", "link_records",
 ];
 
@@ -72,6 +72,7 @@ const REMOVALS: &[(&str, &str, Option<Count>)] = &[
      Some(|report| &mut report.goal_edits)),
     ("context_readings", "measured_at < ?5", None),
     ("prepared_summaries", "made_at < ?5", None),
+    ("read_limits", "read_at < ?5", None),
     ("compactions", "at < ?5", None),
     ("llm_calls", "id IN (SELECT id FROM llm_calls WHERE at < ?4 LIMIT ?7)", Some(|report| &mut report.llm_calls)),
     ("ledger_lineages", "id IN (SELECT id FROM ledger_lineages WHERE seen_at < ?5 ORDER BY seen_at LIMIT ?6)",

@@ -246,6 +246,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
             "session_ends",
             "context_readings",
             "prepared_summaries",
+            "read_limits",
             "compactions",
             "memory_items",
             "inbox_notices",

@@ -16,6 +16,7 @@ async fn dirty() -> Home {
     let mut database = raw(&home.database()).await;
     for statement in [
         "DROP TABLE cleaning",
+        "DROP TABLE read_limits",
         "ALTER TABLE tasks DROP COLUMN screened",
         "ALTER TABLE exchanges DROP COLUMN edits",
         "ALTER TABLE tasks DROP COLUMN edits",

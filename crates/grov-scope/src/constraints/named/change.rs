@@ -145,6 +145,24 @@ impl<'a> Change<'a> {
         })
     }
 
+    /// All lines that were not there before, those of prose and comments too. Of a file that is written anew all are.
+    pub(in crate::constraints) fn added_lines(&self) -> Vec<&str> {
+        let pairs = self.sides().iter();
+        let pairs = pairs.map(|side| (side.before.as_deref().unwrap_or_default(), &*side.after));
+        pairs
+            .flat_map(|(before, after)| lines_without(after, before))
+            .collect()
+    }
+
+    /// All lines that are no longer there.
+    pub(in crate::constraints) fn removed_lines(&self) -> Vec<&str> {
+        let pairs = self.sides().iter();
+        let pairs = pairs.filter_map(|side| Some((side.before.as_deref()?, &*side.after)));
+        pairs
+            .flat_map(|(before, after)| lines_without(before, after))
+            .collect()
+    }
+
     /// Adds places that the action changes besides.
     pub(in crate::constraints) fn add_places<'p: 'a>(
         &mut self,

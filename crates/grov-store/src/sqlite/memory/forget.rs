@@ -96,6 +96,7 @@ const ERASE: &[&str] = &[
     // What they say of a session may come from any of its tasks.
     "DELETE FROM context_readings WHERE client_session_id IN {clients}",
     "DELETE FROM prepared_summaries WHERE client_session_id IN {clients}",
+    "DELETE FROM read_limits WHERE client_session_id IN {clients}",
     "DELETE FROM compactions WHERE client_session_id IN {clients}",
     "DELETE FROM ledger_cuts WHERE applied_at IS NULL AND lineage IN \
      (SELECT id FROM ledger_lineages WHERE client_session_id IN {clients})",

@@ -1,0 +1,227 @@
+//! Limits as a model reads them: globs of files, and patterns of commands and of lines.
+//!
+//! What they find is a reason to ask the user, and none to correct the agent: a model may be wrong.
+
+use super::command_effects;
+use super::named::{Change, looks};
+use crate::analyzed_action::AnalyzedAction;
+use crate::file_kind::is_temporary;
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::pattern::Pattern;
+use grov_domain::ReadLimit;
+use regex_automata::meta::{self, Regex};
+use regex_automata::util::syntax;
+
+/// The most bytes of a compiled pattern: larger ones cost too much time in a hook.
+const MAX_COMPILED: usize = 256 * 1024;
+
+/// Lines that a pattern of lines must not match, because it would match anything.
+const ORDINARY: &[&str] = &[
+    "",
+    " ",
+    "x",
+    "}",
+    "a = b",
+    "return value",
+    "// see the note above",
+];
+
+/// A limit with its globs; patterns are compiled when they are needed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LimitByModel {
+    /// The user's words.
+    pub(super) words: String,
+    files: Vec<Pattern>,
+    only: Vec<Pattern>,
+    except: Vec<Pattern>,
+    commands: Vec<String>,
+    adds: Vec<String>,
+    removes: Vec<String>,
+}
+
+impl LimitByModel {
+    pub(super) fn new(root: &ProjectRoot, read: &ReadLimit) -> Self {
+        let globs = |globs: &[String]| globs.iter().map(|glob| Pattern::new(root, glob)).collect();
+        Self {
+            words: read.words.clone(),
+            files: globs(&read.files),
+            only: globs(&read.only),
+            except: globs(&read.except),
+            commands: read.commands.clone(),
+            adds: read.adds.clone(),
+            removes: read.removes.clone(),
+        }
+    }
+
+    /// Whether an action breaks it.
+    pub(super) fn is_broken_by(
+        &self,
+        root: &ProjectRoot,
+        action: &AnalyzedAction<'_>,
+        change: &Change<'_>,
+    ) -> bool {
+        let implied = command_effects::implied_changes(root, action);
+        let mut changed = action
+            .changed
+            .iter()
+            .chain(implied.iter().map(|(place, _)| place));
+        changed.any(|place| self.forbids(place))
+            || self.is_run(action)
+            || matches_any(&self.adds, &change.added_lines(), true)
+            || matches_any(&self.removes, &change.removed_lines(), true)
+    }
+
+    fn forbids(&self, place: &NormalizedPath) -> bool {
+        let is_in = |globs: &[Pattern]| globs.iter().any(|glob| glob.covers(place));
+        place.is_in_project()
+            && !is_temporary(place)
+            && !is_in(&self.except)
+            && (is_in(&self.files) || !self.only.is_empty() && !is_in(&self.only))
+    }
+
+    /// Whether a command is one of those that break it, and does not only look.
+    fn is_run(&self, action: &AnalyzedAction<'_>) -> bool {
+        let Some(command) = action
+            .sketch
+            .command
+            .as_deref()
+            .filter(|_| !self.commands.is_empty())
+        else {
+            return false;
+        };
+        let only_looks = !action.programs().is_empty() && action.programs().iter().all(looks);
+        !only_looks && matches_any(&self.commands, &[command], false)
+    }
+}
+
+/// Whether one of the patterns is in one of the texts. `in_lines` leaves out patterns that match ordinary lines.
+fn matches_any(patterns: &[String], texts: &[&str], in_lines: bool) -> bool {
+    if texts.is_empty() {
+        return false;
+    }
+    patterns.iter().any(|pattern| {
+        let Some(regex) = compiled(pattern) else {
+            return false;
+        };
+        let is_too_wide = || in_lines && ORDINARY.iter().any(|line| regex.is_match(line));
+        !is_too_wide() && texts.iter().any(|text| regex.is_match(text))
+    })
+}
+
+/// A pattern, compiled; `None` if it is no pattern, or too large.
+fn compiled(pattern: &str) -> Option<Regex> {
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(MAX_COMPILED))
+        .utf8_empty(false);
+    let syntax = syntax::Config::new()
+        .case_insensitive(true)
+        .unicode(false)
+        .utf8(false);
+    Regex::builder()
+        .configure(config)
+        .syntax(syntax)
+        .build(pattern)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyzed_action::tests::bash;
+    use grov_domain::{ActionSketch, ActionType, TextChange};
+    use std::sync::Arc;
+
+    fn breaks(read: &ReadLimit, sketch: &ActionSketch) -> bool {
+        let root = ProjectRoot::new(Some("/home/me/p"));
+        let action = AnalyzedAction::new(&root, sketch);
+        LimitByModel::new(&root, read).is_broken_by(&root, &action, &Change::of(&action))
+    }
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn edit(file: &str, before: &str, after: &str) -> ActionSketch {
+        ActionSketch {
+            files: vec![file.to_owned()],
+            content: Some(after.to_owned()),
+            change: Some(Arc::new(TextChange {
+                before: Some(before.to_owned()),
+                after: after.to_owned(),
+            })),
+            ..ActionSketch::empty(ActionType::Edit)
+        }
+    }
+
+    #[test]
+    fn files_are_forbidden_spared_and_confined() {
+        let read = ReadLimit {
+            files: texts(&["**/templates/**"]),
+            except: texts(&["**/templates/new/**"]),
+            ..ReadLimit::default()
+        };
+        assert!(breaks(&read, &edit("app/templates/a.html", "a", "b")));
+        assert!(breaks(&read, &bash("sed -i 's/a/b/' app/templates/a.html")));
+        assert!(breaks(&read, &bash("rm app/templates/a.html")));
+        assert!(!breaks(&read, &bash("cat app/templates/a.html")));
+        assert!(!breaks(&read, &edit("app/templates/new/a.html", "a", "b")));
+        assert!(!breaks(&read, &edit("app/mail.py", "a", "b")));
+        let only = ReadLimit {
+            only: texts(&["web/theme/**"]),
+            ..ReadLimit::default()
+        };
+        assert!(breaks(&only, &edit("web/search/a.js", "a", "b")));
+        assert!(!breaks(&only, &edit("web/theme/a.css", "a", "b")));
+        assert!(!breaks(&only, &edit("/tmp/notes.md", "a", "b")));
+    }
+
+    #[test]
+    fn commands_are_searched_and_looking_breaks_nothing() {
+        let read = ReadLimit {
+            commands: texts(&[r"\bnpm (i|install|add) +[a-z@]", r"\bterraform\b"]),
+            ..ReadLimit::default()
+        };
+        assert!(breaks(&read, &bash("cd web && npm i lodash")));
+        assert!(!breaks(&read, &bash("npm install")));
+        assert!(breaks(&read, &bash("terraform apply")));
+    }
+
+    #[test]
+    fn added_and_removed_lines_are_searched_and_lines_that_stay_are_not() {
+        let read = ReadLimit {
+            adds: texts(&[r"\bunsafe\b"]),
+            removes: texts(&["DeprecationWarning"]),
+            ..ReadLimit::default()
+        };
+        assert!(breaks(
+            &read,
+            &edit("src/a.rs", "let a = 1;", "let a = unsafe { b() };")
+        ));
+        assert!(!breaks(
+            &read,
+            &edit("src/a.rs", "unsafe { b() }\nx", "unsafe { b() }\ny")
+        ));
+        assert!(breaks(&read, &edit("a.py", "warn(DeprecationWarning)", "")));
+        assert!(!breaks(&read, &edit("a.py", "x = 1", "warn(DeprecationWarning)")));
+    }
+
+    #[test]
+    fn patterns_that_are_none_or_match_anything_find_nothing() {
+        let read = ReadLimit {
+            adds: texts(&["(", ".*", "(?=a)", r"\w", "", r"(\w{1,500}){1,500}"]),
+            commands: texts(&["[", "(?<!x)y", r"(a{1,900}){1,900}"]),
+            ..ReadLimit::default()
+        };
+        assert!(!breaks(&read, &edit("a.py", "x = 1", "anything = at(all)")));
+        assert!(!breaks(&read, &bash("make all")));
+    }
+
+    #[test]
+    fn words_of_other_scripts_are_found() {
+        let read = ReadLimit {
+            adds: texts(&["价格|цена"]),
+            ..ReadLimit::default()
+        };
+        assert!(breaks(&read, &edit("a.py", "x", "label = '价格'")));
+    }
+}
