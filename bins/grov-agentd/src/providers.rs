@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use grov_agent_http::ProviderHealth;
 use grov_domain::{ChatModel, EmbedError, Embedder, Embedding};
 use grov_llm::{
-    ChatApi, ClaudeCliChat, ClaudeCliSettings, EmbedderProvider, EmbedderSettings, HashEmbedder, HttpChat,
-    HttpChatSettings, HttpEmbedder, SetupError, StaticEmbedder,
+    CLIENT_PROGRAM, ChatApi, ClaudeCliChat, ClaudeCliSettings, EmbedderProvider, EmbedderSettings,
+    HashEmbedder, HttpChat, HttpChatSettings, HttpEmbedder, SetupError, StaticEmbedder,
 };
 use grov_redact::{Redacted, Redactor};
 use grov_runtime::{
@@ -15,9 +15,6 @@ use grov_runtime::{
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The program of the provider `claude_cli`.
-const CLIENT: &str = "claude";
 
 /// The chat model and the embedder. Clones share them.
 #[derive(Clone)]
@@ -121,8 +118,9 @@ impl Providers {
     pub(crate) fn is_client_installed(&self, environment: &Environment) -> bool {
         let path = environment.get("PATH");
         self.chat_name != ChatProvider::ClaudeCli.as_str()
-            || path
-                .is_some_and(|path| std::env::split_paths(path).any(|folder| folder.join(CLIENT).is_file()))
+            || path.is_some_and(|path| {
+                std::env::split_paths(path).any(|folder| folder.join(CLIENT_PROGRAM).is_file())
+            })
     }
 }
 
@@ -142,13 +140,14 @@ fn chat_model(
         ChatProvider::ClaudeCli => {
             let variables = environment.iter();
             let client = ClaudeCliChat::new(ClaudeCliSettings {
-                program: CLIENT.into(),
+                program: CLIENT_PROGRAM.into(),
                 environment: variables
                     .map(|(name, value)| (name.to_owned(), value.to_owned()))
                     .collect(),
                 model: settings.model.clone(),
                 base_url: text(settings.base_url.as_ref()),
                 api_key: settings.api_key.clone(),
+                proxy: text(settings.proxy.as_ref()),
                 timeout: settings.timeout,
                 own_listeners: own.to_vec(),
             })?;

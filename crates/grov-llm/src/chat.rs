@@ -6,11 +6,11 @@ mod answer;
 mod anthropic;
 mod claude_cli;
 mod openai;
-mod schema;
+pub(crate) mod schema;
 mod settings;
 mod sse;
 
-pub use claude_cli::{ClaudeCliChat, ClaudeCliSettings};
+pub use claude_cli::ClaudeCliChat;
 pub use settings::{ChatApi, DEFAULT_CHAT_TIMEOUT, HttpChatSettings};
 
 use crate::endpoint::{self, Endpoint};

@@ -1,6 +1,6 @@
 //! Calls to models: the judge and embeddings, within a daily budget.
 //!
-//! - [`ModelJudge`] asks the model named in [`JudgeSettings`]. Without one, and when a call fails, it answers with the rules
+//! - [`ModelJudge`] asks the model named in [`JudgeSettings`], also in the user's own installed client. Without one, and when a call fails, it answers with the rules
 //!   of [`grov_rules`].
 //! - [`HttpChat`] is a chat model on a server, [`ClaudeCliChat`] one in the user's own installed client.
 //! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
@@ -14,6 +14,7 @@
 mod answer;
 mod breaker;
 mod chat;
+mod claude_cli;
 mod embed;
 mod endpoint;
 mod judge;
@@ -30,7 +31,8 @@ mod singleflight;
 mod spending;
 mod status;
 
-pub use chat::{ChatApi, ClaudeCliChat, ClaudeCliSettings, DEFAULT_CHAT_TIMEOUT, HttpChat, HttpChatSettings};
+pub use chat::{ChatApi, ClaudeCliChat, DEFAULT_CHAT_TIMEOUT, HttpChat, HttpChatSettings};
+pub use claude_cli::{CLIENT_PROGRAM, ClaudeCliSettings, ClientLogin, client_login};
 pub use embed::{
     EmbedderProvider, EmbedderSettings, HashEmbedder, HttpEmbedder, StaticEmbedder, StaticModelError,
 };

@@ -61,6 +61,7 @@ pub(super) fn chat_error(error: ModelError, limit: Duration) -> ChatError {
         },
         ModelError::Broken(reason) => ChatError::Broken(reason),
         ModelError::TimedOut(_) => ChatError::TimedOut(limit),
+        ModelError::NotInstalled | ModelError::LoggedOut | ModelError::Closed => ChatError::Rejected(shown),
     }
 }
 

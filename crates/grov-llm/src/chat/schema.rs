@@ -40,7 +40,7 @@ fn every_object(schema: &Value, test: &dyn Fn(&Map<String, Value>) -> bool) -> b
 }
 
 /// The system prompt with the schema, for a provider that does not enforce it.
-pub(super) fn in_words(system: &str, schema: &str) -> String {
+pub(crate) fn in_words(system: &str, schema: &str) -> String {
     format!(
         "{system}\n\nAnswer with one JSON object and nothing else, without a code fence. It must fit this JSON Schema:\n{schema}"
     )

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A script that stands for the client.
-struct Client {
-    directory: TempDir,
+pub(crate) struct Client {
+    pub(crate) directory: TempDir,
 }
 
 impl Client {
-    fn new(script: &str) -> Self {
+    pub(crate) fn new(script: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("claude");
         std::fs::write(
@@ -29,7 +29,7 @@ impl Client {
         Self { directory }
     }
 
-    fn seen(&self, name: &str) -> String {
+    pub(crate) fn seen(&self, name: &str) -> String {
         std::fs::read_to_string(self.directory.path().join(name)).unwrap_or_default()
     }
 
@@ -54,6 +54,7 @@ fn chat(program: PathBuf, folder: &Path, timeout: Duration) -> ClaudeCliChat {
         model: Some("haiku".to_owned()),
         base_url: None,
         api_key: None,
+        proxy: None,
         timeout,
         own_listeners: Vec::new(),
     })
@@ -77,7 +78,7 @@ async fn ask(chat: &ClaudeCliChat, said: &str) -> (Result<ChatCompletion, ChatEr
     (result, heard)
 }
 
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// Prints two pieces and a result.
 const ANSWERS: &str = r#"
@@ -130,7 +131,7 @@ async fn the_client_answers_without_tools_keys_or_a_project() {
         environment.contains("HOME=/home/me") && environment.contains("CLAUDE_CODE_MAX_OUTPUT_TOKENS=77")
     );
     assert!(
-        !environment.contains("secret") && !environment.contains("ANTHROPIC_BASE_URL"),
+        !environment.contains("secret") && !environment.contains("127.0.0.1:8080"),
         "{environment}"
     );
     let directory = client.seen("pwd");
@@ -139,7 +140,7 @@ async fn the_client_answers_without_tools_keys_or_a_project() {
 }
 
 /// Waits until the process is gone.
-async fn is_gone(pid: &str) -> bool {
+pub(crate) async fn is_gone(pid: &str) -> bool {
     assert!(!pid.trim().is_empty(), "the script has not come so far");
     let begun = Instant::now();
     while begun.elapsed() < LONG {
@@ -154,7 +155,7 @@ async fn is_gone(pid: &str) -> bool {
 }
 
 /// A client that started another process and does not end.
-fn hanging() -> Client {
+pub(crate) fn hanging() -> Client {
     Client::new(r#"sleep 600 & echo $! > "$SEEN/child.part"; mv "$SEEN/child.part" "$SEEN/child"; wait"#)
 }
 
@@ -228,6 +229,20 @@ async fn failures_are_told_apart() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_cut_off_ends_the_client_before_it_makes_another_call() {
+    let client = Client::new(
+        r#"cat > /dev/null; echo '{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}}'
+        sleep 1; touch "$SEEN/again"; sleep 600"#,
+    );
+    let begun = Instant::now();
+    let error = ask(&client.chat(LONG), "hi").await.0.unwrap_err();
+    assert!(error.to_string().contains("max_output_tokens"), "{error}");
+    assert!(begun.elapsed() < LONG / 2);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(!client.directory.path().join("again").exists());
+}
+
+#[tokio::test]
 async fn endless_output_is_not_read() {
     let client =
         Client::new("exec yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
@@ -236,7 +251,7 @@ async fn endless_output_is_not_read() {
 }
 
 /// The installed client, if `scripts/install-client` has installed it.
-fn installed() -> Option<PathBuf> {
+pub(crate) fn installed() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let program = root.join(".tools/client/claude");
     if program.exists() {
@@ -282,6 +297,7 @@ async fn the_real_client_answers() {
         model: Some("claude-haiku-4-5-20251001".to_owned()),
         base_url: Some(sim.url()),
         api_key: Some("sk-ant-api03-test-0000".into()),
+        proxy: None,
         timeout: Duration::from_secs(90),
         own_listeners: Vec::new(),
     })
