@@ -86,7 +86,7 @@ impl RealClient {
     }
 
     /// The path of the client's program.
-    pub(crate) fn program(&self) -> &Path {
+    pub fn program(&self) -> &Path {
         &self.program
     }
 

@@ -6,7 +6,7 @@ use grov_domain::{
 use grov_drift::{IntentReader, Services};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::extract_intent;
-use grov_runtime::{LlmProvider, Settings};
+use grov_runtime::{Environment, LlmProvider, Settings, daemon};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -69,6 +69,8 @@ pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
 /// the judge cannot be used.
 pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -> Option<ModelJudge> {
     let proxy = settings.proxy();
+    let own_listeners = settings.own_listeners(SocketAddr::new(proxy.host, proxy.port));
+    let client_environment = daemon::client_environment(&Environment::of_process(), settings);
     let settings = settings.llm();
     if let Some(missing) = settings.missing {
         warn(&format!("rules judge alone: {missing}"));
@@ -77,6 +79,7 @@ pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -
         provider: match settings.provider {
             LlmProvider::Anthropic => Provider::Anthropic,
             LlmProvider::OpenAi => Provider::OpenAi,
+            LlmProvider::ClaudeCli => Provider::ClaudeCli,
             LlmProvider::Offline => return None,
         },
         base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
@@ -86,7 +89,8 @@ pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -
         timeout: settings.timeout,
         concurrency: settings.concurrency,
         proxy: settings.proxy.as_ref().map(|url| url.as_str().to_owned()),
-        own_listeners: vec![SocketAddr::new(proxy.host, proxy.port)],
+        own_listeners,
+        client_environment,
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     match ModelJudge::new(wanted, ledger(database), clock) {

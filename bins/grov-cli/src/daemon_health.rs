@@ -133,6 +133,20 @@ pub(crate) struct LiveJudge {
     pub(crate) answers_by_rules: u64,
 }
 
+impl LiveJudge {
+    /// Why rules answer, and what to do, in words; `None` if the model answers, or none is set up.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let reason = self.why_rules.as_deref().filter(|reason| *reason != "offline")?;
+        Some(match reason {
+            "client_missing" => {
+                "the client `claude` is not installed, or not in the PATH of grov-proxyd".to_owned()
+            }
+            "logged_out" => "the client `claude` is not logged in: run `claude` and log in".to_owned(),
+            other => other.replace('_', " "),
+        })
+    }
+}
+
 /// The fields of `/_grov/health` that are used here.
 #[derive(Debug, Deserialize)]
 struct Health {
@@ -234,6 +248,21 @@ mod tests {
         );
         std::fs::write(home.daemon_record(), record).unwrap();
         query(&home)
+    }
+
+    #[test]
+    fn why_rules_answer_is_told_with_what_to_do() {
+        let trouble = |reason: Option<&str>| {
+            let judge = LiveJudge {
+                why_rules: reason.map(str::to_owned),
+                ..LiveJudge::default()
+            };
+            judge.trouble()
+        };
+        assert_eq!((trouble(None), trouble(Some("offline"))), (None, None));
+        assert_eq!(trouble(Some("budget_spent")).as_deref(), Some("budget spent"));
+        assert!(trouble(Some("logged_out")).is_some_and(|text| text.contains("log in")));
+        assert!(trouble(Some("client_missing")).is_some_and(|text| text.contains("not installed")));
     }
 
     #[test]

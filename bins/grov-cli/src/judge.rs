@@ -20,7 +20,7 @@ pub(crate) struct BudgetView {
 /// The judge that is configured.
 #[derive(Debug, Serialize)]
 pub(crate) struct JudgeView {
-    /// `anthropic`, `openai` or `offline`.
+    /// `anthropic`, `openai`, `claude_cli` or `offline`.
     provider: &'static str,
     /// `None`: rules judge, without a model.
     model: Option<String>,
@@ -81,7 +81,9 @@ impl JudgeView {
             provider: settings.provider.as_str(),
             model: match settings.provider {
                 LlmProvider::Offline => None,
-                LlmProvider::Anthropic => model.or_else(|| Some(DEFAULT_ANTHROPIC_MODEL.to_owned())),
+                LlmProvider::Anthropic | LlmProvider::ClaudeCli => {
+                    model.or_else(|| Some(DEFAULT_ANTHROPIC_MODEL.to_owned()))
+                }
                 LlmProvider::OpenAi => model,
             },
             missing: settings.missing,

@@ -3,7 +3,7 @@
 use grov_domain::{Judge, MicroUsd, SpendingStore, StoreError, SystemClock};
 use grov_drift::Services;
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
-use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
+use grov_runtime::{Environment, Home, LlmProvider, Settings, daemon};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -46,11 +46,19 @@ pub(crate) async fn scrub_secrets(database: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns the judge's settings. The judge never calls `listener`, which is the daemon itself.
-pub(crate) fn judge_settings(settings: &LlmSettings, listener: SocketAddr) -> JudgeSettings {
+pub(crate) fn judge_settings(
+    settings: &Settings,
+    environment: &Environment,
+    listener: SocketAddr,
+) -> JudgeSettings {
+    let own_listeners = settings.own_listeners(listener);
+    let client_environment = daemon::client_environment(environment, settings);
+    let settings = settings.llm();
     JudgeSettings {
         provider: match settings.provider {
             LlmProvider::Anthropic => Provider::Anthropic,
             LlmProvider::OpenAi => Provider::OpenAi,
+            LlmProvider::ClaudeCli => Provider::ClaudeCli,
             LlmProvider::Offline => Provider::Offline,
         },
         base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
@@ -60,17 +68,19 @@ pub(crate) fn judge_settings(settings: &LlmSettings, listener: SocketAddr) -> Ju
         timeout: settings.timeout,
         concurrency: settings.concurrency,
         proxy: settings.proxy.as_ref().map(|url| url.as_str().to_owned()),
-        own_listeners: vec![listener],
+        own_listeners,
+        client_environment,
     }
 }
 
 /// Returns the services for hooks that use this home.
-pub(crate) fn hook_services(home: &Home) -> Arc<Services> {
+pub(crate) fn hook_services(home: &Home, environment: &Environment) -> Arc<Services> {
+    let environment = environment.clone();
     let database = home.database();
     let stores = Box::new(SqliteOpener::new(&database));
     let judge = move |settings: &Settings| {
         let proxy = settings.proxy();
-        let configured = judge_settings(settings.llm(), SocketAddr::new(proxy.host, proxy.port));
+        let configured = judge_settings(settings, &environment, SocketAddr::new(proxy.host, proxy.port));
         let ledger: Arc<dyn SpendingStore> = store(&database, OnCorruption::Fail);
         let judge = ModelJudge::new(configured, Arc::clone(&ledger), Arc::new(SystemClock))
             .or_else(|_| ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock)))

@@ -239,7 +239,8 @@ impl Daemon<'_> {
         );
         scrubbing::scrub_secrets(home, &tasks).await;
         tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
-        let judge = judge_setup::judge(settings.llm(), address, &recording.store()).map_err(Stop::usage)?;
+        let judge =
+            judge_setup::judge(settings, environment, address, &recording.store()).map_err(Stop::usage)?;
         let services = Services {
             settings,
             home,
@@ -249,7 +250,8 @@ impl Daemon<'_> {
             access: &access,
             judge: Arc::new(judge),
         };
-        let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
+        let hook_services = assembly::hook_services(home, environment);
+        let hooks = HookRoute::new(home, environment, settings, hook_services, &tasks);
         let mitm_listener = inherited.mitm.take();
         let Built { proxy, drift, mitm } =
             services.proxy(room, environment, Arc::new(hooks), mitm_listener)?;

@@ -3,24 +3,25 @@
 use crate::assembly::{DaemonStore, judge_settings};
 use grov_domain::{SpendingStore, SystemClock};
 use grov_llm::{Answering, JudgeSettings, JudgeStatus, ModelJudge, SetupError};
-use grov_runtime::LlmSettings;
+use grov_runtime::{Environment, Settings};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Returns the configured judge. If its model cannot be used, rules answer instead.
 pub(crate) fn judge(
-    settings: &LlmSettings,
+    settings: &Settings,
+    environment: &Environment,
     listener: SocketAddr,
     store: &Arc<DaemonStore>,
 ) -> Result<ModelJudge, SetupError> {
-    if let Some(missing) = settings.missing {
+    if let Some(missing) = settings.llm().missing {
         tracing::warn!("{missing}; rules judge the work");
     }
     let judge = |settings: JudgeSettings| {
         let ledger = Arc::clone(store) as Arc<dyn SpendingStore>;
         ModelJudge::new(settings, ledger, Arc::new(SystemClock))
     };
-    judge(judge_settings(settings, listener)).or_else(|error| {
+    judge(judge_settings(settings, environment, listener)).or_else(|error| {
         tracing::error!(%error, "no model is asked; rules judge the work");
         judge(JudgeSettings::default())
     })

@@ -13,6 +13,9 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// How long it stays open after the key was refused.
 const KEY_REFUSED_PAUSE: Duration = Duration::from_secs(15 * 60);
 
+/// How long it stays open while the user's client is missing or has no login: asking again costs nothing but a process.
+const CLIENT_PAUSE: Duration = Duration::from_secs(5 * 60);
+
 /// The breaker of one provider.
 #[derive(Debug)]
 pub(crate) struct Breaker {
@@ -48,6 +51,10 @@ pub(crate) enum OpenReason {
     Failures,
     /// The key was refused.
     KeyRefused,
+    /// The user's client is not installed.
+    NotInstalled,
+    /// The user's client is not logged in.
+    LoggedOut,
 }
 
 /// The result of a call, as far as the provider's health is concerned.
@@ -59,6 +66,10 @@ pub(crate) enum Health {
     Failure,
     /// The provider refused the key.
     KeyRefused,
+    /// The user's client is not installed.
+    NotInstalled,
+    /// The user's client is not logged in.
+    LoggedOut,
 }
 
 /// Permission for one call. Dropped without a report, it leaves the state unchanged.
@@ -115,6 +126,8 @@ impl Permit<'_> {
                 return;
             }
             (Health::KeyRefused, _) => (KEY_REFUSED_PAUSE, OpenReason::KeyRefused),
+            (Health::NotInstalled, _) => (CLIENT_PAUSE, OpenReason::NotInstalled),
+            (Health::LoggedOut, _) => (CLIENT_PAUSE, OpenReason::LoggedOut),
             (Health::Failure, State::Closed { failures }) if failures + 1 < FAILURES => {
                 *state = State::Closed {
                     failures: failures + 1,
@@ -141,6 +154,14 @@ impl Permit<'_> {
             OpenReason::KeyRefused => tracing::error!(
                 pause_seconds = pause.as_secs(),
                 "{provider} refused the API key; {meanwhile}. Check the key and restart, or wait"
+            ),
+            OpenReason::NotInstalled => tracing::error!(
+                pause_seconds = pause.as_secs(),
+                "{provider} is the client `claude`, which is not installed or not in PATH; {meanwhile}. Install Claude Code"
+            ),
+            OpenReason::LoggedOut => tracing::error!(
+                pause_seconds = pause.as_secs(),
+                "{provider} is the client `claude`, which is not logged in; {meanwhile}. Run `claude` and log in"
             ),
             OpenReason::Failures => tracing::warn!(
                 pause_seconds = pause.as_secs(),

@@ -13,7 +13,7 @@ use crate::SetupError;
 use crate::breaker::{Breaker, Health, OpenReason};
 use crate::endpoint::{self, Endpoint};
 use crate::model::{ModelError, OpenAi, Reply, Transport};
-use crate::spending::{Ledger, Price, max_tokens_of};
+use crate::spending::{Ledger, Price, Spent, max_tokens_of};
 use crate::{quote, retry};
 use async_trait::async_trait;
 use grov_domain::{
@@ -146,8 +146,11 @@ impl HttpEmbedder {
         pass.report(health(&result));
         let used = match (&result, &reply) {
             // An unusable answer was paid for as well.
-            (Err(_), Ok(reply)) if reply.status == 200 => Ok(None),
-            (result, _) => result.as_ref().map(|answer| answer.usage),
+            (Err(_), Ok(reply)) if reply.status == 200 => Ok(Spent::default()),
+            (result, _) => result.as_ref().map(|answer| Spent {
+                usage: answer.usage,
+                cost: None,
+            }),
         };
         if let Some((ledger, reserved)) = reserved {
             ledger

@@ -1,8 +1,10 @@
 //! The judge: asks a model if one is configured, and otherwise answers by rules.
 
 use crate::answer::Fields;
+use crate::claude_cli::{CLIENT_PROGRAM, ClaudeCliSettings};
 use crate::endpoint::{self, Endpoint};
-use crate::model::{Anthropic, Model, OpenAi, Transport};
+use crate::model::claude_cli::MAX_CLIENTS;
+use crate::model::{Anthropic, ClaudeCli, Model, OpenAi, Transport};
 use crate::model::{anthropic, openai};
 use crate::model_client::{ModelClient, NoAnswer};
 use crate::questions::Question;
@@ -18,6 +20,7 @@ use grov_domain::{
     Judge, Judged, JudgedBy, LimitsQuestion, ReadLimit, Reasoning, ReasoningQuestion, Redacted,
     SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
+use grov_redact::Secret;
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,6 +47,10 @@ impl ModelJudge {
         let (model, client) = match chosen {
             Chosen::Rules(why) => (None, Err(why)),
             Chosen::Model { name, price, model } => {
+                let concurrency = match settings.provider {
+                    Provider::ClaudeCli => settings.concurrency.min(MAX_CLIENTS),
+                    _ => settings.concurrency,
+                };
                 let provider = settings.provider.as_str();
                 let ledger = Ledger::new(
                     ledger,
@@ -56,7 +63,7 @@ impl ModelJudge {
                 let client = ModelClient::new(
                     model,
                     ledger,
-                    settings.concurrency,
+                    concurrency,
                     settings.timeout,
                     Arc::clone(&counters),
                 );
@@ -180,6 +187,7 @@ impl Chosen {
             .as_ref()
             .filter(|key| !key.expose().trim().is_empty());
         let (default_base, headers) = match (settings.provider, key) {
+            (Provider::ClaudeCli, key) => return Self::client(settings, key),
             (Provider::Offline, _) => return Ok(Self::Rules(RulesReason::Offline)),
             (Provider::Anthropic, None) => return Ok(Self::Rules(RulesReason::NoKey)),
             (Provider::OpenAi, None) if settings.base_url.is_none() => {
@@ -192,12 +200,7 @@ impl Chosen {
         let on_this_machine = endpoint.is_loopback();
         let proxy = settings.proxy.as_deref().map(endpoint::proxy).transpose()?;
         let transport = Transport::new(endpoint, proxy, settings.own_listeners.clone(), headers)?;
-        let named = settings
-            .model
-            .as_deref()
-            .map(str::trim)
-            .filter(|name| !name.is_empty());
-        let name = match (named, settings.provider) {
+        let name = match (Self::named(settings), settings.provider) {
             (Some(name), _) => name,
             (None, Provider::OpenAi) => return Err(SetupError::NoModel),
             (None, _) => DEFAULT_ANTHROPIC_MODEL,
@@ -209,6 +212,33 @@ impl Chosen {
             _ => Box::new(Anthropic::new(transport, name.clone())),
         };
         Ok(Self::Model { name, price, model })
+    }
+
+    /// The model in the user's own client.
+    fn client(settings: &JudgeSettings, key: Option<&Secret>) -> Result<Self, SetupError> {
+        let name = Self::named(settings)
+            .unwrap_or(DEFAULT_ANTHROPIC_MODEL)
+            .to_owned();
+        let model = ClaudeCli::new(ClaudeCliSettings {
+            program: CLIENT_PROGRAM.into(),
+            environment: settings.client_environment.clone(),
+            model: Some(name.clone()),
+            base_url: settings.base_url.clone(),
+            api_key: key.cloned(),
+            proxy: settings.proxy.clone(),
+            timeout: settings.timeout,
+            own_listeners: settings.own_listeners.clone(),
+        })?;
+        Ok(Self::Model {
+            price: Price::of_client_model(&name),
+            name,
+            model: Box::new(model),
+        })
+    }
+
+    fn named(settings: &JudgeSettings) -> Option<&str> {
+        let name = settings.model.as_deref().map(str::trim);
+        name.filter(|name| !name.is_empty())
     }
 }
 
@@ -276,7 +306,7 @@ impl Judge for ModelJudge {
     // calls, and they stay in the ledger at their reserved cost.
     async fn close(&self) {
         if let Ok(client) = &self.client {
-            client.queue.close();
+            client.close();
         }
         self.singleflight.close().await;
         if let Ok(client) = &self.client {

@@ -1,16 +1,18 @@
 //! The [`Model`] trait and its providers.
 
 pub(crate) mod anthropic;
+pub(crate) mod claude_cli;
 pub(crate) mod openai;
 pub(crate) mod transport;
 
 pub(crate) use anthropic::Anthropic;
+pub(crate) use claude_cli::ClaudeCli;
 pub(crate) use openai::OpenAi;
 pub(crate) use transport::{Incoming, Reply, Transport};
 
 use crate::request::ModelRequest;
 use async_trait::async_trait;
-use grov_domain::TokenUsage;
+use grov_domain::{MicroUsd, TokenUsage};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -20,6 +22,14 @@ use std::time::Duration;
 pub(crate) trait Model: Send + Sync {
     /// Makes one call.
     async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError>;
+
+    /// Tokens that the provider adds to each request, besides framing.
+    fn extra_tokens(&self) -> u64 {
+        0
+    }
+
+    /// Ends calls that would outlive the judge.
+    fn close(&self) {}
 }
 
 /// The answer of a model.
@@ -29,6 +39,8 @@ pub(crate) struct Completion {
     pub(crate) text: String,
     /// Tokens by class; `None` if the server does not report them.
     pub(crate) usage: Option<TokenUsage>,
+    /// What the provider itself says it cost.
+    pub(crate) cost: Option<MicroUsd>,
     /// Why it ended.
     pub(crate) stop: Stop,
 }
@@ -85,6 +97,15 @@ pub(crate) enum ModelError {
         "the provider's address is Grov's own listener {0}, so calls would loop; configure the provider's own address"
     )]
     OwnListener(SocketAddr),
+    /// The user's client is not there.
+    #[error("the client `claude` is not installed, or not in PATH; install Claude Code")]
+    NotInstalled,
+    /// The user's client has no login, or the API refuses it.
+    #[error("the client `claude` is not logged in; run `claude` and log in")]
+    LoggedOut,
+    /// The judge was closed during the call.
+    #[error("the judge was closed")]
+    Closed,
 }
 
 impl ModelError {
@@ -98,7 +119,7 @@ impl ModelError {
 
     /// Whether the provider may have processed the call, and charge for it, although no answer arrived.
     pub(crate) fn may_have_cost(&self) -> bool {
-        matches!(self, Self::TimedOut(_) | Self::Broken(_))
+        matches!(self, Self::TimedOut(_) | Self::Broken(_) | Self::Closed)
     }
 
     /// The pause that the provider asks for.

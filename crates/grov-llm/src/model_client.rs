@@ -7,7 +7,7 @@ use crate::model::{Completion, Model, ModelError, Stop};
 use crate::queue::{Queue, QueueFull};
 use crate::request::ModelRequest;
 use crate::retry;
-use crate::spending::{Ledger, ReserveError, max_usage};
+use crate::spending::{Ledger, ReserveError, Spent, max_usage};
 use crate::status::{Counters, RulesReason};
 use grov_domain::SessionId;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,12 +99,20 @@ impl ModelClient {
         let why = self.breaker.blocked().map(|why| match why {
             OpenReason::Failures => RulesReason::ProviderDown,
             OpenReason::KeyRefused => RulesReason::KeyRefused,
+            OpenReason::NotInstalled => RulesReason::ClientMissing,
+            OpenReason::LoggedOut => RulesReason::LoggedOut,
         });
         why.or_else(|| {
             let denied = *self.denied.lock().unwrap_or_else(PoisonError::into_inner);
             let today = self.ledger.today();
             denied.filter(|&(_, day)| day == today).map(|(why, _)| why)
         })
+    }
+
+    /// Starts no more calls, and ends those that would outlive the judge.
+    pub(crate) fn close(&self) {
+        self.queue.close();
+        self.model.close();
     }
 
     /// Whether the circuit breaker is open.
@@ -160,10 +168,9 @@ impl ModelClient {
         check: &impl Fn(&str) -> Result<(), AnswerError>,
     ) -> Result<Attempt, NoAnswer> {
         let pass = self.breaker.try_acquire().ok_or(NoAnswer::Blocked)?;
-        let reserved = self
-            .ledger
-            .reserve(session, request.purpose, max_usage(request))
-            .await;
+        let mut wanted = max_usage(request);
+        wanted.input += self.model.extra_tokens();
+        let reserved = self.ledger.reserve(session, request.purpose, wanted).await;
         let reserved = self.noted(reserved)?;
         let begun = Instant::now();
         let limit = self.timeout.min(deadline.saturating_duration_since(begun));
@@ -187,7 +194,7 @@ impl ModelClient {
         self.ledger
             .settle(
                 reserved,
-                result.as_ref().map(|completion| completion.usage),
+                result.as_ref().map(Spent::from),
                 usable,
                 begun.elapsed(),
             )
@@ -219,12 +226,16 @@ impl ModelClient {
     }
 }
 
-/// The provider's health by this result; `None` if only the output format was refused.
+/// The provider's health by this result; `None` if it says nothing about that.
 fn health(result: &Result<Completion, ModelError>) -> Option<Health> {
     match result {
         Ok(_) => Some(Health::Success),
         Err(ModelError::FormatRefused) => None,
+        // The provider was not asked to the end.
+        Err(ModelError::Closed) => None,
         Err(ModelError::KeyRefused(_)) => Some(Health::KeyRefused),
+        Err(ModelError::NotInstalled) => Some(Health::NotInstalled),
+        Err(ModelError::LoggedOut) => Some(Health::LoggedOut),
         Err(_) => Some(Health::Failure),
     }
 }

@@ -2,6 +2,7 @@
 
 use grov_domain::MicroUsd;
 use grov_redact::Secret;
+use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub enum Provider {
     Anthropic,
     /// Any server with OpenAI's `/v1/chat/completions`.
     OpenAi,
+    /// The user's own installed client, with the login of that user.
+    ClaudeCli,
 }
 
 impl Provider {
@@ -37,6 +40,7 @@ impl Provider {
             Self::Offline => "offline",
             Self::Anthropic => "anthropic",
             Self::OpenAi => "openai",
+            Self::ClaudeCli => "claude_cli",
         }
     }
 }
@@ -56,12 +60,14 @@ pub struct JudgeSettings {
     pub daily_budget: MicroUsd,
     /// The timeout of a call.
     pub timeout: Duration,
-    /// The number of concurrent calls, at least one.
+    /// The number of concurrent calls, at least one; with [`Provider::ClaudeCli`] at most two.
     pub concurrency: usize,
-    /// The HTTP proxy to use; none is taken from the environment. May contain credentials.
+    /// The HTTP proxy to use; none is taken from the environment, except by [`Provider::ClaudeCli`]. May contain credentials.
     pub proxy: Option<String>,
     /// Grov's own listeners. Neither the server nor the proxy may be one of them.
     pub own_listeners: Vec<SocketAddr>,
+    /// The environment of Grov's process, of which the client of [`Provider::ClaudeCli`] gets only what it needs.
+    pub client_environment: Vec<(String, OsString)>,
 }
 
 impl Default for JudgeSettings {
@@ -76,6 +82,7 @@ impl Default for JudgeSettings {
             concurrency: DEFAULT_CONCURRENCY,
             proxy: None,
             own_listeners: Vec::new(),
+            client_environment: Vec::new(),
         }
     }
 }
@@ -93,7 +100,7 @@ impl fmt::Debug for JudgeSettings {
             .field("concurrency", &self.concurrency)
             .field("proxy_set", &self.proxy.is_some())
             .field("own_listeners", &self.own_listeners)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -141,6 +148,7 @@ mod tests {
             api_key: Some(Secret::new("hunter2")),
             proxy: Some("http://me:hunter2@proxy:1".to_owned()),
             base_url: Some("http://me:hunter2@host".to_owned()),
+            client_environment: vec![("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "hunter2".into())],
             ..JudgeSettings::default()
         };
         assert!(!format!("{settings:?} {settings:#?}").contains("hunter2"));

@@ -39,6 +39,10 @@ pub enum RulesReason {
     LedgerFailed,
     /// The provider refused the key (401 or 403).
     KeyRefused,
+    /// The user's client is not installed.
+    ClientMissing,
+    /// The user's client is not logged in.
+    LoggedOut,
     /// The circuit breaker is open after repeated failures.
     ProviderDown,
     /// The judge was closed.
@@ -54,6 +58,8 @@ impl RulesReason {
             Self::BudgetSpent => "budget_spent",
             Self::LedgerFailed => "ledger_failed",
             Self::KeyRefused => "key_refused",
+            Self::ClientMissing => "client_missing",
+            Self::LoggedOut => "logged_out",
             Self::ProviderDown => "provider_down",
             Self::Closed => "closed",
         }

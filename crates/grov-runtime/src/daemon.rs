@@ -2,9 +2,9 @@
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
-use crate::{Environment, Home, KEYS, Key, ProviderFiles, Settings, Url};
+use crate::{Environment, Home, KEYS, Key, LlmProvider, ProviderFiles, Settings, Url};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -154,9 +154,17 @@ const SYSTEM_VARIABLES: &[&str] = &[
 /// Prefixes of such variables: Grov's settings, the locale, base directories.
 const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 
+/// Variables with which the user's own client finds its login, and reaches its API.
+const CLIENT_VARIABLES: &[&str] = &[
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR",
+    "NODE_EXTRA_CA_CERTS",
+];
+
 /// The environment for a process that outlives the command that starts it. It contains only variables that the process needs,
 /// because a shell or client may have keys, tokens and addresses for other programs. `ANTHROPIC_API_KEY` is kept only if
-/// `llm.use_anthropic_key` allows it, and settings of the agent service are dropped. An HTTP proxy variable that names the daemon itself is dropped,
+/// `llm.use_anthropic_key` allows it, those for the login of the user's client only if it judges, and settings of the agent
+/// service are dropped. An HTTP proxy variable that names the daemon itself is dropped,
 /// and what `grov run` replaced is restored, because the process outlives the run.
 pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
     let environment = &environment.outside_of_run();
@@ -170,8 +178,10 @@ pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> E
             || SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || setting(name).is_some();
         let is_own_key = name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key;
+        let is_of_client =
+            CLIENT_VARIABLES.contains(&name) && settings.llm().provider == LlmProvider::ClaudeCli;
         let is_proxy = PROXY_VARIABLES.contains(&name) && !settings.is_own_listener_text(value);
-        is_needed || is_own_key || is_proxy
+        is_needed || is_own_key || is_of_client || is_proxy
     };
     environment
         .iter()
@@ -187,6 +197,18 @@ pub fn daemon_environment(home: &Home, environment: &Environment, settings: &Set
         .iter()
         .filter_map(|name| Some((name.as_str(), environment.get(name)?)));
     scrubbed.iter().chain(of_providers).collect()
+}
+
+/// The variables for the user's own client if it judges; none otherwise. The client gets only what it needs of them.
+pub fn client_environment(environment: &Environment, settings: &Settings) -> Vec<(String, OsString)> {
+    if settings.llm().provider != LlmProvider::ClaudeCli {
+        return Vec::new();
+    }
+    let scrubbed = scrubbed_environment(environment, settings);
+    let variables = scrubbed.iter();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Why this process cannot become the daemon.

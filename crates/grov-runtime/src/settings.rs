@@ -41,6 +41,7 @@ use crate::{Environment, Home};
 use file::{FileValue, Owner};
 use grov_redact::Secret;
 use std::ffi::OsStr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::Sections;
@@ -104,7 +105,11 @@ impl Settings {
         let sections = Sections::of(&resolved, inputs.home)?;
         let anthropic_key = sources.anthropic_key();
         let allowed_key = anthropic_key.clone().filter(|_| sections.llm.use_anthropic_key);
-        let llm = LlmSettings::of(&sections.llm, anthropic_key)?;
+        let is_of_home = |name: &str| {
+            let found = resolved.iter().find(|found| found.key.name == name);
+            found.is_some_and(|found| found.is_confirmed_in(inputs.home.root()))
+        };
+        let llm = LlmSettings::of(&sections.llm, anthropic_key, is_of_home)?;
         let agent = match invalid.into_iter().next() {
             Some(error) => Err(error),
             None => AgentSettings::of(&sections.agent, llm.proxy.as_ref(), allowed_key, inputs.home),
@@ -289,6 +294,14 @@ impl Settings {
             }
         }
         Ok(())
+    }
+
+    /// The addresses of Grov's own listeners, with the proxy at `proxy`. Grov's own calls never go to them.
+    pub fn own_listeners(&self, proxy: SocketAddr) -> Vec<SocketAddr> {
+        let mitm = &self.sections.mitm;
+        let connect =
+            (mitm.enabled && mitm.port != 0).then(|| SocketAddr::from((Ipv4Addr::LOCALHOST, mitm.port)));
+        std::iter::once(proxy).chain(connect).collect()
     }
 
     fn origin(&self, name: &str) -> Origin {

@@ -322,6 +322,25 @@ fn a_judge_without_a_key_is_reported() {
 }
 
 #[test]
+fn a_client_that_cannot_judge_is_reported() {
+    let scene = Scene::new().env("GROV_LLM_PROVIDER", "claude_cli");
+    let (ok, evidence) = result(&scene, "judge");
+    assert!(!ok && evidence.contains("grov config set"), "{evidence}");
+    scene.ask(&["config", "set", "llm.provider", "claude_cli"]);
+    let (ok, evidence) = result(&scene, "judge");
+    assert!(!ok && evidence.contains("not installed"), "{evidence}");
+    for (says, is_well) in [("false", false), ("true", true)] {
+        let script = format!("#!/bin/sh\n[ \"$1 $2\" = 'auth status' ] && echo '{{\"loggedIn\": {says}}}'\n");
+        let program = scene.write("home/.local/bin/claude", &script);
+        std::fs::set_permissions(program, PermissionsExt::from_mode(0o755)).unwrap();
+        let (ok, evidence) = result(&scene, "judge");
+        assert_eq!(ok, is_well, "{evidence}");
+        assert!(is_well || evidence.contains("not logged in"), "{evidence}");
+        assert!(evidence.contains("claude_cli"), "{evidence}");
+    }
+}
+
+#[test]
 fn hooks_over_http_without_a_daemon_are_reported() {
     let scene = Scene::new();
     let port = TcpListener::bind(("127.0.0.1", 0))

@@ -16,7 +16,7 @@ fn scene(answer_fn: AnswerFn) -> Scene {
     let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
     write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
     let tasks = Tasks::new(tokio::runtime::Handle::current());
-    let services = crate::assembly::hook_services(&home);
+    let services = crate::assembly::hook_services(&home, &Environment::default());
     let route = HookRoute::with_answer_fn(&home, Environment::default(), services, &tasks, answer_fn);
     Scene {
         folder,

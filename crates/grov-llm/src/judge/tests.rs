@@ -129,6 +129,7 @@ fn says(text: &str) -> ModelResult {
             output: 100,
             ..TokenUsage::default()
         }),
+        cost: None,
         stop: Stop::End,
     })
 }

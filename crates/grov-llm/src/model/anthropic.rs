@@ -101,6 +101,7 @@ pub(crate) fn read(message: &Value) -> Result<Completion, ModelError> {
     Ok(Completion {
         text,
         usage: message.get("usage").and_then(usage),
+        cost: None,
         stop: stop(message.get("stop_reason").and_then(Value::as_str)),
     })
 }

@@ -110,6 +110,7 @@ pub(crate) fn read(body: &Value) -> Result<Completion, ModelError> {
             .unwrap_or_default()
             .to_owned(),
         usage: body.get("usage").and_then(usage),
+        cost: None,
         stop,
     })
 }

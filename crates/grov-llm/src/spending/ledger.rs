@@ -1,7 +1,7 @@
 //! Reserves the cost of a call before it, and settles it afterwards.
 
 use super::Price;
-use crate::model::ModelError;
+use crate::model::{Completion, ModelError};
 use crate::request::ModelRequest;
 use grov_domain::{
     CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Purpose, Reservation, SessionId, SpendingStore,
@@ -37,6 +37,24 @@ pub(crate) struct Ledger {
 /// A reserved call, to be settled.
 #[derive(Debug)]
 pub(crate) struct Reserved(LlmCall);
+
+/// What an answered call used, as far as the provider says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    /// Tokens by class.
+    pub(crate) usage: Option<TokenUsage>,
+    /// The provider's own calculation; `None`: by list price.
+    pub(crate) cost: Option<MicroUsd>,
+}
+
+impl From<&Completion> for Spent {
+    fn from(completion: &Completion) -> Self {
+        Self {
+            usage: completion.usage,
+            cost: completion.cost,
+        }
+    }
+}
 
 /// Why a call was not reserved.
 #[derive(Debug, thiserror::Error)]
@@ -147,20 +165,26 @@ impl Ledger {
     pub(crate) async fn settle(
         &self,
         reserved: Reserved,
-        result: Result<Option<TokenUsage>, &ModelError>,
+        result: Result<Spent, &ModelError>,
         usable: bool,
         latency: Duration,
     ) {
         let Reserved(mut call) = reserved;
         call.latency = latency;
-        let usage = match result {
-            Ok(usage) => usage,
-            Err(error) if error.may_have_cost() => None,
-            Err(_) => Some(TokenUsage::default()),
+        let spent = match result {
+            Ok(spent) => spent,
+            Err(error) if error.may_have_cost() => Spent::default(),
+            Err(_) => Spent {
+                usage: Some(TokenUsage::default()),
+                cost: None,
+            },
         };
-        if let Some(usage) = usage {
+        if let Some(usage) = spent.usage {
             call.usage = usage;
             call.cost = self.price.cost(&usage);
+        }
+        if let Some(cost) = spent.cost {
+            call.cost = cost;
         }
         call.outcome = match (result, usable) {
             (Ok(_), true) => CallOutcome::Answered,

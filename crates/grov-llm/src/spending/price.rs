@@ -42,6 +42,20 @@ impl Price {
         Self::known_or(table.of(model), &table.models, on_this_machine)
     }
 
+    /// The price of a model that the user's client knows, perhaps by a short name such as `haiku`: then that of the most
+    /// expensive model of that name.
+    pub(crate) fn of_client_model(name: &str) -> Self {
+        let table = PriceTable::built_in();
+        let family: Vec<PricedModel> = table
+            .models
+            .iter()
+            .filter(|row| row.model.starts_with("claude-") && row.model.contains(name))
+            .cloned()
+            .collect();
+        let rows = if family.is_empty() { &table.models } else { &family };
+        Self::known_or(table.of(name), rows, false)
+    }
+
     /// The price of an embedding model.
     pub(crate) fn of_embedding(model: &str, on_this_machine: bool) -> Self {
         let table = PriceTable::built_in();
@@ -104,6 +118,20 @@ mod tests {
         };
         assert_eq!(haiku.cost(&cached), MicroUsd(1_350_000));
         assert_eq!(Price::of("gpt-4o-2024-11-20", false), Price::of("gpt-4o", false));
+    }
+
+    #[test]
+    fn short_names_of_the_client_cost_as_their_family() {
+        assert_eq!(
+            Price::of_client_model("haiku"),
+            Price::of("claude-haiku-4-5", false)
+        );
+        let known = crate::DEFAULT_ANTHROPIC_MODEL;
+        assert_eq!(Price::of_client_model(known), Price::of(known, false));
+        assert_eq!(
+            Price::of_client_model("sonnet[1m]"),
+            Price::of("claude-opus-4-1", false)
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod chat;
 mod claude_cli;
+mod client_judge;
 mod embeddings;
 mod ledger;
 mod provider_client;

@@ -166,6 +166,24 @@ fn a_daemon_keeps_the_anthropic_key_that_it_may_spend_and_its_own() {
 }
 
 #[test]
+fn a_daemon_keeps_the_login_of_the_client_that_judges() {
+    let directory = tempfile::tempdir().unwrap();
+    let login = [("CLAUDE_CONFIG_DIR", "/h/c"), ("CLAUDE_CODE_OAUTH_TOKEN", "k")];
+    let others = [("ANTHROPIC_API_KEY", "k"), ("CLAUDECODE", "1")];
+    let environment: Environment = login.into_iter().chain(others).collect();
+    let left = |environment: &Environment| {
+        scrubbed_environment(environment, &settings(directory.path(), environment))
+    };
+    assert_eq!(left(&environment), Environment::default());
+    std::fs::write(
+        directory.path().join("config.toml"),
+        "llm.provider = 'claude_cli'",
+    )
+    .unwrap();
+    assert_eq!(left(&environment), login.into_iter().collect());
+}
+
+#[test]
 fn a_daemon_keeps_the_keys_that_the_provider_file_names() {
     let directory = tempfile::tempdir().unwrap();
     let environment = Environment::from_iter([("NAMED_KEY", "k"), ("OTHER_KEY", "k"), ("PATH", "/bin")]);

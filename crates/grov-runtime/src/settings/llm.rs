@@ -13,20 +13,26 @@ pub enum LlmProvider {
     Anthropic,
     /// A server that is compatible with OpenAI's.
     OpenAi,
+    /// The installed Claude Code with the login of its user.
+    ClaudeCli,
     /// No model: only rules judge.
     Offline,
 }
 
 impl LlmProvider {
-    /// `anthropic`, `openai` or `offline`.
+    /// `anthropic`, `openai`, `claude_cli` or `offline`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
             Self::OpenAi => "openai",
+            Self::ClaudeCli => CLAUDE_CLI,
             Self::Offline => "offline",
         }
     }
 }
+
+/// The name of the provider that only the home's own files may choose.
+const CLAUDE_CLI: &str = "claude_cli";
 
 /// Settings of Grov's own model calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +61,13 @@ pub struct LlmSettings {
 
 impl LlmSettings {
     /// `anthropic_key` is the `ANTHROPIC_API_KEY` of Grov's own environment, used only where a setting allows it.
-    pub(super) fn of(values: &LlmValues, anthropic_key: Option<Secret>) -> Result<Self, SettingsError> {
+    /// `is_of_home` says whether a file of the home has a setting's value: a project can set variables for the agent's client
+    /// and its hooks, and must not make Grov run a program with the user's login, or send that login elsewhere.
+    pub(super) fn of(
+        values: &LlmValues,
+        anthropic_key: Option<Secret>,
+        is_of_home: impl Fn(&str) -> bool,
+    ) -> Result<Self, SettingsError> {
         let values = values.clone();
         let use_anthropic_key = values.use_anthropic_key;
         // Anthropic's key must not be sent to another provider.
@@ -81,6 +93,13 @@ impl LlmSettings {
                 "llm.provider is openai, but llm.model is not set: name a model that the server offers",
             ),
             "openai" => offline("llm.provider is openai, but neither llm.base_url nor a key is set"),
+            CLAUDE_CLI if !is_of_home("llm.provider") => offline(
+                "llm.provider is claude_cli, but not in a file of Grov's home: run `grov config set llm.provider claude_cli`",
+            ),
+            CLAUDE_CLI if has_url && !is_of_home("llm.base_url") => offline(
+                "llm.base_url is not in a file of Grov's home, and claude_cli would send your login there: remove it, or set it with `grov config set`",
+            ),
+            CLAUDE_CLI => (LlmProvider::ClaudeCli, None),
             "auto" | "offline" => (LlmProvider::Offline, None),
             _ => return Err(SettingsError::Mistyped("llm.provider")),
         };

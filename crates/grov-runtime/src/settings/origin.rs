@@ -3,7 +3,7 @@
 use super::keys::Key;
 use super::value::Value;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a value was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,14 @@ pub enum Origin {
 impl Origin {
     pub(super) fn is_project(&self) -> bool {
         matches!(self, Self::Project { .. })
+    }
+
+    /// Whether this is a file of the user in this directory.
+    fn is_within(&self, directory: &Path) -> bool {
+        match self {
+            Self::EnvFile { path, .. } | Self::User { path, .. } => path.parent() == Some(directory),
+            _ => false,
+        }
     }
 
     /// The kind of origin: `flag`, `environment`, `env_file`, `project`, `user` or `default`.
@@ -115,6 +123,15 @@ pub struct Explanation {
     pub origin: Origin,
     /// All values that were found, highest precedence first, the default last.
     pub candidates: Vec<Candidate>,
+}
+
+impl Explanation {
+    /// Whether a file of the user in this directory has the value that is used.
+    pub(super) fn is_confirmed_in(&self, directory: &Path) -> bool {
+        let used = self.value.to_string();
+        let mut all = self.candidates.iter();
+        all.any(|found| found.shown == used && found.origin.is_within(directory))
+    }
 }
 
 /// A warning about an ignored part of a file.

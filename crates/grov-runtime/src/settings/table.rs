@@ -246,7 +246,7 @@ settings! {
         api_key: Option<Secret> = "llm.api_key", Kind::Secret, "", ["GROV_LLM_API_KEY"];
         /// Base address of the model's server; the provider's own if not set
         base_url: Option<Url> = "llm.base_url", Kind::Url, "", ["GROV_LLM_BASE_URL"];
-        /// Maximum number of Grov's own model calls at the same time
+        /// Maximum number of Grov's own model calls at the same time; with claude_cli at most 2
         concurrency: usize = "llm.concurrency", Kind::Integer { min: 1, max: 64 }, "2", ["GROV_LLM_CONCURRENCY"];
         /// Budget for Grov's own model calls per UTC day in US dollars; 0 = spend nothing, only rules judge
         daily_budget_micro_usd: u64 = "llm.daily_budget_usd", Kind::Dollars { max: 10_000 }, "0.50",
@@ -254,10 +254,11 @@ settings! {
         /// Model that judges the work; the provider's default if not set (openai has none)
         model: Option<String> = "llm.model", Kind::Word, "", ["GROV_LLM_MODEL"];
         /// Provider of the model that judges the agent's work: auto = anthropic if there is a key, else offline; openai = any
-        /// compatible server; offline = only rules
-        provider: String = "llm.provider", Kind::Choice(&["auto", "anthropic", "openai", "offline"]), "auto",
+        /// compatible server; claude_cli = the installed Claude Code with your login, only from a file in Grov's home;
+        /// offline = only rules
+        provider: String = "llm.provider", Kind::Choice(&["auto", "anthropic", "openai", "claude_cli", "offline"]), "auto",
             ["GROV_LLM_PROVIDER"];
-        /// HTTP proxy for Grov's own model calls, which do not use HTTPS_PROXY
+        /// HTTP proxy for Grov's own model calls; only claude_cli uses HTTPS_PROXY without it
         proxy: Option<Url> = "llm.proxy", Kind::Url, "", ["GROV_LLM_PROXY"];
         /// Timeout for one of Grov's own model calls
         timeout: Duration = "llm.timeout", Kind::Duration { min_seconds: 1 }, "30s", ["GROV_LLM_TIMEOUT"];

@@ -1,17 +1,19 @@
 //! The judge: whether the configured model is used.
 
 use super::Check;
-use crate::context::Context;
+use crate::context::{Context, block_on};
 use crate::daemon_health::ProxyView;
+use crate::failure::Failure;
 use crate::judge::{JudgeView, spent_today};
 use crate::output::Style;
 use grov_domain::MicroUsd;
-use grov_runtime::LlmProvider;
+use grov_llm::{CLIENT_PROGRAM, ClaudeCliSettings, ClientLogin, client_login};
+use grov_runtime::{Environment, LlmProvider, daemon};
 
 const NAME: &str = "judge";
 const RULES_ONLY: &str = "Rules judge actions instead of a model.";
 
-pub(super) fn check(context: &Context, daemon: ProxyView) -> Check {
+pub(super) fn check(context: &Context, proxy: ProxyView) -> Check {
     let llm = context.settings.llm();
     let provider = llm.provider.as_str();
     if let Some(missing) = llm.missing {
@@ -34,20 +36,46 @@ pub(super) fn check(context: &Context, daemon: ProxyView) -> Check {
             .consequence("Rules judge actions until midnight UTC.")
             .fix("raise llm.daily_budget_usd, or wait");
     }
-    let reason = daemon
-        .judge
-        .and_then(|judge| judge.why_rules)
-        .filter(|reason| is_model && reason != "offline");
-    match reason {
-        Some(reason) => {
-            let reason = reason.replace('_', " ");
-            Check::warn(
-                NAME,
-                format!("{provider} is configured, but rules answer now: {reason}"),
-            )
-            .consequence(RULES_ONLY)
-            .fix("see what the provider answered in the log of grov-proxyd")
-        }
+    if llm.provider == LlmProvider::ClaudeCli
+        && let Some(trouble) = client(context)
+    {
+        return trouble;
+    }
+    match proxy.judge.and_then(|judge| judge.trouble()).filter(|_| is_model) {
+        Some(reason) => Check::warn(
+            NAME,
+            format!("{provider} is configured, but rules answer now: {reason}"),
+        )
+        .consequence(RULES_ONLY)
+        .fix("see what the provider answered in the log of grov-proxyd"),
         None => Check::ok(NAME, summary),
+    }
+}
+
+/// Asks the user's own client whether it can judge; `None` if nothing is wrong with it.
+fn client(context: &Context) -> Option<Check> {
+    let settings = ClaudeCliSettings {
+        program: CLIENT_PROGRAM.into(),
+        environment: daemon::client_environment(&Environment::of_process(), &context.settings),
+        model: None,
+        base_url: None,
+        api_key: context.settings.llm().api_key.clone(),
+        proxy: None,
+        timeout: context.settings.llm().timeout,
+        own_listeners: Vec::new(),
+    };
+    let login = block_on(async { Ok::<_, Failure>(client_login(&settings).await) });
+    // A login that cannot be checked shows in the judge's state.
+    let failed = |problem: &str, fix: &str| {
+        let problem = format!("llm.provider is claude_cli, but {problem}");
+        Some(Check::fail(NAME, problem).consequence(RULES_ONLY).fix(fix))
+    };
+    match login.ok()?.ok()? {
+        ClientLogin::NotInstalled => failed(
+            "the client `claude` is not installed, or not in PATH",
+            "install Claude Code, or set llm.provider = \"offline\"",
+        ),
+        ClientLogin::LoggedOut => failed("the client `claude` is not logged in", "run `claude` and log in"),
+        ClientLogin::LoggedIn | ClientLogin::Unknown => None,
     }
 }

@@ -41,6 +41,40 @@ fn the_provider_depends_on_the_configured_values() {
 }
 
 #[test]
+fn the_users_client_judges_only_if_a_file_of_the_home_says_so() {
+    let provider = |scene: &Scene| {
+        let settings = scene.load().unwrap();
+        (settings.llm().provider, settings.llm().missing.is_some())
+    };
+    let on = (LlmProvider::ClaudeCli, false);
+    let refused = (LlmProvider::Offline, true);
+    let variable = || Scene::new().variable("GROV_LLM_PROVIDER", "claude_cli");
+    assert_eq!(
+        provider(&Scene::new().user_file("llm.provider = 'claude_cli'")),
+        on
+    );
+    let env_file = Scene::new().env_file("GROV_LLM_PROVIDER=claude_cli");
+    assert_eq!(provider(&env_file), on);
+    // A project can set variables for the client and its hooks.
+    assert_eq!(provider(&variable()), refused);
+    assert_eq!(provider(&variable().user_file("llm.provider = 'claude_cli'")), on);
+    let elsewhere = Scene::new().write("code/other.toml", "llm.provider = 'claude_cli'");
+    let named = elsewhere.path("code/other.toml");
+    let named = elsewhere.variable("GROV_CONFIG", named.to_str().unwrap());
+    assert_eq!(provider(&named), refused);
+    let project = Scene::new().project_file("llm.provider = 'claude_cli'");
+    assert_eq!(provider(&project), (LlmProvider::Offline, false));
+    // The login goes to the server.
+    let address = ("GROV_LLM_BASE_URL", "http://192.0.2.1");
+    let redirected = Scene::new()
+        .user_file("llm.provider = 'claude_cli'")
+        .variable(address.0, address.1);
+    assert_eq!(provider(&redirected), refused);
+    let own = Scene::new().user_file("llm.provider = 'claude_cli'\nllm.base_url = 'http://192.0.2.1'");
+    assert_eq!(provider(&own), on);
+}
+
+#[test]
 fn the_anthropic_key_is_used_only_if_allowed() {
     let key = |scene: &Scene| {
         let llm = scene.load().unwrap().llm().clone();
