@@ -41,7 +41,7 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
             programs.any(|program| crate::danger::publishes(program) || does(program, &["deploy", "publish"]))
         }
         ForbiddenCommand::Infrastructure => {
-            programs.any(|program| does(program, &["infra", "cluster"]) || changes_cloud(program))
+            programs.any(|program| does(program, &["infra"]) || changes_cloud(program))
         }
         ForbiddenCommand::Option { words, value } => {
             programs.any(|program| has_option(program, words, value))

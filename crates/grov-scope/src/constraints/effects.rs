@@ -7,7 +7,7 @@ mod commands;
 mod names;
 
 use super::command_effects::{is_for_tests, only_looks, writes_data};
-use super::named::{command_words, concept_names, is_same_word, looks};
+use super::named::{command_words, concept_names, is_same_word, looks, only_reads};
 use super::place::path_words;
 use super::request::Sentence;
 use crate::analyzed_action::AnalyzedAction;
@@ -45,7 +45,8 @@ fn acts(program: &Program) -> Vec<Done> {
     let is_git = !program.git().0.is_empty();
     // `npm version minor`
     let sets_version = program.operands().next() == Some("version") && program.operands().count() > 1;
-    if only_looks(program) || !is_git && !sets_version && looks(program) {
+    let reads = only_looks(program) || program.through.is_empty() && only_reads(program);
+    if reads || !is_git && !sets_version && looks(program) {
         return Vec::new();
     }
     let mut found = done_by(program);

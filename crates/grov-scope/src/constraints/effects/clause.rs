@@ -296,18 +296,24 @@ impl<'c, 't> Reading<'c, 't> {
                 self.covered[range.clone()].fill(true);
             }
         }
-        for (word, token) in self.clause.uncovered(&self.covered) {
-            let known = if token.is(Term::Production) {
-                Some("prod")
-            } else {
-                environment(word)
-            };
-            match known {
-                Some(name) => found.environments.extend(environments(name, true)),
-                None if tells(word, token) => found.rest.push(word.to_owned()),
-                None => {}
+        for ((word, token), _) in self
+            .clause
+            .words
+            .iter()
+            .zip(&self.covered)
+            .filter(|(_, is_read)| !**is_read)
+        {
+            let known = environment(word).or(token.is(Term::Production).then_some("prod"));
+            if let Some(name) = known {
+                found.environments.extend(environments(name, true));
+                found.environments.push((*word).to_owned());
             }
         }
+        let rest = self.clause.uncovered(&self.covered).into_iter();
+        let rest = rest.filter(|(word, token)| {
+            environment(word).is_none() && !token.is(Term::Production) && tells(word, token)
+        });
+        found.rest = rest.map(|(word, _)| word.to_owned()).collect();
         found.except.clone_from(&self.clause.except);
         Some(self.found)
     }

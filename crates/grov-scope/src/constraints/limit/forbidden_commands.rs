@@ -46,7 +46,10 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         found.push(ForbiddenCommand::Script(vec![noun.folded.clone()]));
     }
     let restarts = |token: &Token| RESTARTS.iter().any(|stem| token.folded.starts_with(stem));
-    if rule.iter().any(restarts) {
+    // "Don't restart postfix" is about one thing.
+    let is_any = |word: &&str| SERVED.contains(word);
+    let names_one = !parts.words.iter().all(is_any) || !parts.literals.is_empty();
+    if rule.iter().any(restarts) && !names_one {
         found.push(ForbiddenCommand::Restart);
     }
     // "Don't run deploy.sh"
@@ -171,6 +174,13 @@ const HOSTS: &[&str] = &[
     "servern",
     "serwerach",
     "macchine",
+];
+
+/// Nouns for what runs, which tell nothing about which.
+#[rustfmt::skip]
+const SERVED: &[&str] = &[
+    "anything", "app", "daemon", "dienst", "dienste", "process", "processes", "prozess", "serveur", "server", "servers", "servicio", "servicios", "servico", "servicos", "service", "services", "servizi", "servizio", "servidor", "uslug", "uslugi",
+    "stack", "system",
 ];
 
 /// Beginnings of words for a restart.

@@ -366,6 +366,11 @@ const LOOKING: &[&str] = &[
 #[rustfmt::skip]
 const SHOWING: &[&str] = &["describe", "devices", "help", "history", "info", "inspect", "list", "logs", "ls", "outdated", "ps", "show", "status", "tree", "version", "view", "why"];
 
+/// Whether a program changes nothing, whatever its arguments are.
+pub(in crate::constraints) fn only_reads(program: &Program) -> bool {
+    LOOKING.contains(&program.name()) && program.targets.is_empty()
+}
+
 /// Whether a program only shows something.
 pub(in crate::constraints) fn looks(program: &Program) -> bool {
     let git = program.git().0;
@@ -392,6 +397,7 @@ pub(in crate::constraints) fn looks(program: &Program) -> bool {
         "make" | "bash" | "sh" | "zsh" => program.has_word(&["-n"]),
         "ruby" | "perl" => program.has_word(&["-c"]),
         "php" => program.has_word(&["-l"]),
+        "nginx" | "sshd" => program.has_word(&["-t"]),
         "node" => program.has_word(&["--check"]),
         "python" | "python3" => program.has_word(&["py_compile", "compileall"]),
         _ => false,
