@@ -36,7 +36,7 @@ const CONTAINERS: &[&str] = &[
     "modelle", "modelli", "modello", "modelo", "modelos", "models", "modelul", "modul", "module", "modules", "modulo", "modulul", "moduly", "ones", "pachet", "pachetul", "package", "packages",
     "page", "pages", "pagina", "paginas", "pagine", "paginii", "paginile", "paket", "pantalla", "pantallas", "part", "parte", "partea", "partie", "pieces", "plik", "pliki", "plikow", "quei",
     "quelle", "quelli", "related", "rund", "scherm", "schermata", "schermen", "screen", "screens", "script", "scripts", "secao", "seccion", "secciones", "secoes", "sectie", "secties", "section",
-    "sectiune", "sectiunea", "seite", "seiten", "sekcja", "sekcje", "sekcji", "service", "services", "servicio", "servizio", "sezione", "specific", "stuff", "subsystem", "system", "tabelle",
+    "sectiune", "sectiunea", "seite", "seiten", "sekcja", "sekcje", "sekcji", "service", "services", "servicio", "servizio", "side", "sezione", "specific", "stuff", "subsystem", "system", "tabelle",
     "tabellen", "tamtych", "teil", "teile", "tela", "telas", "template", "templates", "those", "tool", "tools", "tych", "umgebung", "view", "views", "vistas", "viste", "vues", "warstwa", "whole",
     "widget", "widgets", "widok", "widoki", "widoku", "workspace", "workspaces", "zona", "zone",
 ];
