@@ -14,7 +14,14 @@ const TASK_WORDS: usize = 2;
 /// A word of a row, or several of which one must be there.
 type Words = Vec<&'static str>;
 
-/// A command, or the words in the name of a task, and what it does.
+/// A command, or the words in the name of a task, and what it does. It is split when it is compared: a hook compares few rows.
+#[derive(Clone, Copy, Debug)]
+struct RowText {
+    words: &'static str,
+    effects: &'static str,
+}
+
+/// A row, split.
 #[derive(Debug)]
 struct Row {
     needs: Vec<Words>,
@@ -22,9 +29,23 @@ struct Row {
     effects: Words,
 }
 
+impl From<RowText> for Row {
+    fn from(text: RowText) -> Self {
+        let (without, needs): (Words, Words) = text
+            .words
+            .split_whitespace()
+            .partition(|word| word.starts_with('!'));
+        Self {
+            needs: needs.iter().map(|word| word.split('|').collect()).collect(),
+            without: without.iter().map(|word| &word[1..]).collect(),
+            effects: text.effects.split_whitespace().collect(),
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Table {
-    rows: Vec<Row>,
+    rows: Vec<RowText>,
     /// The rows of a program.
     by_program: HashMap<&'static str, Vec<usize>>,
     /// The rows of any program.
@@ -43,8 +64,7 @@ impl Table {
             let Some((left, right)) = line.rsplit_once(" : ") else {
                 continue;
             };
-            let mut words = left.split_whitespace();
-            let programs = words.next().unwrap_or_default();
+            let (programs, words) = left.split_once(' ').unwrap_or((left, ""));
             match programs {
                 "runners" => found.runners = right.split_whitespace().collect(),
                 "interpreters" => found.interpreters = right.split_whitespace().collect(),
@@ -54,19 +74,13 @@ impl Table {
         found
     }
 
-    fn add(
-        &mut self,
-        programs: &'static str,
-        words: impl Iterator<Item = &'static str>,
-        effects: &'static str,
-    ) {
-        let (without, needs): (Words, Words) = words.partition(|word| word.starts_with('!'));
+    fn add(&mut self, programs: &'static str, words: &'static str, effects: &'static str) {
         let number = self.rows.len();
-        let needs: Vec<Words> = needs.iter().map(|word| word.split('|').collect()).collect();
         match programs {
             "*" => self.of_any.push(number),
             "task" => {
-                for word in needs.first().into_iter().flatten() {
+                let first = words.split_whitespace().find(|word| !word.starts_with('!'));
+                for word in first.into_iter().flat_map(|word| word.split('|')) {
                     self.by_task.entry(word).or_default().push(number);
                 }
             }
@@ -76,16 +90,12 @@ impl Table {
                 }
             }
         }
-        self.rows.push(Row {
-            needs,
-            without: without.iter().map(|word| &word[1..]).collect(),
-            effects: effects.split_whitespace().collect(),
-        });
+        self.rows.push(RowText { words, effects });
     }
 
-    fn rows(&self, numbers: Option<&Vec<usize>>) -> Vec<&Row> {
+    fn rows(&self, numbers: Option<&Vec<usize>>) -> impl Iterator<Item = Row> {
         let numbers = numbers.into_iter().flatten();
-        numbers.filter_map(|number| self.rows.get(*number)).collect()
+        numbers.filter_map(|number| self.rows.get(*number).copied().map(Row::from))
     }
 }
 
@@ -103,20 +113,20 @@ pub(super) struct Done {
 pub(super) fn done_by(program: &Program) -> Vec<Done> {
     let table = &*TABLE;
     let mut found = Vec::new();
-    let mut add = |row: &'static Row, words: usize| {
+    let mut add = |row: &Row, words: usize| {
         found.extend(row.effects.iter().map(|effect| Done { effect, words }));
     };
     let words: Vec<&str> = program.words().skip(1).collect();
     for row in table.rows(table.by_program.get(program.name())) {
         if row.is_met_by(&words) {
-            add(row, row.needs.len());
+            add(&row, row.needs.len());
         }
     }
     for wrapper in &program.through {
         let all: Vec<&str> = program.words().collect();
         for row in table.rows(table.by_program.get(wrapper.as_str())) {
             if row.is_met_by(&all) {
-                add(row, row.needs.len());
+                add(&row, row.needs.len());
             }
         }
     }
@@ -128,7 +138,7 @@ pub(super) fn done_by(program: &Program) -> Vec<Done> {
         .collect();
     for row in table.rows(Some(&table.of_any)) {
         if row.is_met_by(&all) {
-            add(row, row.needs.len());
+            add(&row, row.needs.len());
         }
     }
     for task in tasks_of(program, table) {
@@ -137,12 +147,8 @@ pub(super) fn done_by(program: &Program) -> Vec<Done> {
         let mut numbers: Vec<usize> = rows.flatten().copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
-        for row in table
-            .rows(Some(&numbers))
-            .into_iter()
-            .filter(|row| row.is_named_by(&names))
-        {
-            add(row, TASK_WORDS);
+        for row in table.rows(Some(&numbers)).filter(|row| row.is_named_by(&names)) {
+            add(&row, TASK_WORDS);
         }
     }
     found
@@ -348,8 +354,8 @@ mod tests {
         let table = &*TABLE;
         let known = super::super::names::all();
         for row in &table.rows {
-            for effect in &row.effects {
-                assert!(known.contains(effect), "{effect}: {row:?}");
+            for effect in row.effects.split_whitespace() {
+                assert!(known.contains(&effect), "{effect}: {row:?}");
             }
         }
     }
