@@ -150,6 +150,7 @@ fn old_database(path: &Path) -> Result<()> {
             "ALTER TABLE steps DROP COLUMN outcome",
             "DROP TABLE context_readings",
             "DROP TABLE prepared_summaries",
+            "DROP TABLE read_limits",
             "DROP TABLE compactions",
             "DROP TABLE ledger_cuts",
             "DROP TABLE ledger_trims",

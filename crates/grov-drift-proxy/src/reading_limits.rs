@@ -11,7 +11,8 @@ impl Shared {
     pub(crate) async fn read_limits(&self, slot: &Slot) {
         let prompts = |slot: &Slot| slot.session().engine.contract().instructions.clone();
         let asked = prompts(slot);
-        if asked.is_empty() {
+        // Before the earlier prompts are known, a reading would miss their limits.
+        if asked.is_empty() || !slot.session().engine.is_contract_complete() {
             return;
         }
         let (id, task) = slot.ids();
@@ -22,7 +23,7 @@ impl Shared {
         let Some(limits) = self.judge.read_limits(Some(&task), &question).await else {
             return;
         };
-        if prompts(slot).last() != asked.last() {
+        if prompts(slot) != asked {
             return;
         }
         let read = ReadLimits {

@@ -88,7 +88,7 @@ pub(crate) struct Constraints {
 
 impl Constraints {
     /// Reads the constraints of a contract, without what later requests lifted. A contract without instructions has its goal
-    /// as the only one. If a model read the prompts, its reading replaces that of the rules: it understands more.
+    /// as the only one. If a model read the prompts, the less certain readings of the rules give way to its own.
     pub(crate) fn new(root: &ProjectRoot, contract: &GoalContract, since: &ConstraintAges) -> Self {
         let mut limits = Self::default();
         let read = contract.limits.iter().flatten().take(MAX_CONSTRAINTS);
@@ -117,9 +117,6 @@ impl Constraints {
         for text in constraints.iter().take(MAX_CONSTRAINTS) {
             let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
-            if contract.limits.is_some() && younger.own.is_some() {
-                continue;
-            }
             let own = younger.own.and_then(|own| sentences.get(own));
             let until_own = younger.own.and_then(|own| instructions.get(..=own));
             let later = sentences.get(younger.from..).unwrap_or_default().concat();
@@ -127,10 +124,26 @@ impl Constraints {
             let mut added = Self::default();
             added.read(root, text, until_own.unwrap_or_default(), &permitted, &later);
             added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
+            let was_shown = younger
+                .own
+                .is_some_and(|own| was_shown_to_a_model(instructions, own));
+            if contract.limits.is_some() && was_shown {
+                added.give_way(text, &limits.by_model);
+            }
             limits.append(added);
         }
         limits.paths.spare_confined();
         limits
+    }
+
+    /// Drops what rules read of a constraint less certainly than a model: what it names in words, and, if the model found it too,
+    /// its places and texts. Commands, packages and "change nothing" are read by rules from the parsed command line, and stay.
+    fn give_way(&mut self, text: &str, by_model: &[LimitByModel]) {
+        self.named.clear();
+        if by_model.iter().any(|limit| limit.is_usable_for(text)) {
+            self.paths = PathConstraints::default();
+            self.written.clear();
+        }
     }
 
     fn append(&mut self, added: Self) {
@@ -242,6 +255,7 @@ impl Constraints {
     /// Removes the read-only constraint.
     pub(crate) fn release(&mut self) {
         self.look_only = None;
+        self.by_model.retain(|limit| !limit.forbids_everything());
     }
 
     /// The findings for changes that violate the read-only constraint.
@@ -251,7 +265,13 @@ impl Constraints {
         };
         let (places, is_wide) = limit.breaches(action);
         let places = places.into_iter().filter(|place| !compiled.is_allowed(place));
-        let mut found: Vec<Finding> = places.map(|place| changed(place, limit.text())).collect();
+        // "Change nothing" ends with a request, and with no number of permitted changes.
+        let mut found: Vec<Finding> = places
+            .map(|place| Finding {
+                broken: None,
+                ..changed(place, limit.text())
+            })
+            .collect();
         if found.is_empty() && is_wide {
             let reason = format!(
                 "A command changes the project in violation of \"{}\"",
@@ -393,6 +413,21 @@ impl Constraints {
         }
         found
     }
+}
+
+/// Whether a model that read the instructions was shown one of them whole: it gets the newest ones, and long ones cut.
+fn was_shown_to_a_model(instructions: &[String], at: usize) -> bool {
+    // As in the judge's requests (`grov-llm/src/request.rs`).
+    const NEWEST: usize = 8;
+    const BYTES_OF_NEWEST: usize = 4000;
+    const BYTES_OF_OTHERS: usize = 600;
+    let age = instructions.len() - at.min(instructions.len());
+    let most = if age <= 1 {
+        BYTES_OF_NEWEST
+    } else {
+        BYTES_OF_OTHERS
+    };
+    age <= NEWEST && instructions.get(at).is_some_and(|text| text.len() <= most)
 }
 
 /// The finding for a changed file.

@@ -295,7 +295,11 @@ impl GuardCheck {
     ) -> Result<Option<KnownSession>, StoreError> {
         let mut known = self.known_by_rules(store, id).await?;
         if let Some(known) = &mut known {
-            let read = store.read_limits(id).await?;
+            let read = match store.read_limits(id).await {
+                // A damaged row: the limits of the rules hold.
+                Err(error) if !error.is_transient() => None,
+                read => read?,
+            };
             let read = read.filter(|read| read.read_to == known.contract.newest_instruction());
             known.contract.limits = read.map(|read| read.limits);
         }

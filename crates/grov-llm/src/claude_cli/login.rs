@@ -40,11 +40,15 @@ pub async fn client_login(settings: &ClaudeCliSettings) -> Result<ClientLogin, S
     let Some(program) = environment.find(&settings.program) else {
         return Ok(ClientLogin::NotInstalled);
     };
+    // A directory of its own: others may put settings into a shared one.
+    let Ok(directory) = tempfile::Builder::new().prefix("grov-client-").tempdir() else {
+        return Ok(ClientLogin::Unknown);
+    };
     let asked = Command::new(program)
         .args(["auth", "status"])
         .env_clear()
         .envs(environment.variables())
-        .current_dir(std::env::temp_dir())
+        .current_dir(directory.path())
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)

@@ -8,12 +8,32 @@ use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::is_temporary;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
+use crate::words::words;
 use grov_domain::ReadLimit;
 use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 
-/// The most bytes of a compiled pattern: larger ones cost too much time in a hook.
-const MAX_COMPILED: usize = 256 * 1024;
+/// The most bytes of a compiled pattern, of a command and of a line: more costs too much time in a hook.
+const MAX_COMPILED: usize = 64 * 1024;
+const MAX_COMMAND: usize = 8 * 1024;
+const MAX_LINE: usize = 1024;
+
+/// Globs of everything.
+const EVERYTHING: &[&str] = &["*", "**", "**/*", ".", "./**"];
+
+/// Commands that a pattern of commands must not match, because it would match any.
+const ORDINARY_COMMANDS: &[&str] = &[
+    "ls",
+    "cd src",
+    "git status",
+    "make",
+    "cargo test",
+    "npm test",
+    "python3 a.py",
+];
+
+/// Two texts are about the same limit if they share this part of the shorter one's words.
+const SAME: f64 = 0.6;
 
 /// Lines that a pattern of lines must not match, because it would match anything.
 const ORDINARY: &[&str] = &[
@@ -67,8 +87,8 @@ impl LimitByModel {
             .chain(implied.iter().map(|(place, _)| place));
         changed.any(|place| self.forbids(place))
             || self.is_run(action)
-            || matches_any(&self.adds, &change.added_lines(), true)
-            || matches_any(&self.removes, &change.removed_lines(), true)
+            || matches_any(&self.adds, &bounded(&change.added_lines()), ORDINARY)
+            || matches_any(&self.removes, &bounded(&change.removed_lines()), ORDINARY)
     }
 
     fn forbids(&self, place: &NormalizedPath) -> bool {
@@ -77,6 +97,27 @@ impl LimitByModel {
             && !is_temporary(place)
             && !is_in(&self.except)
             && (is_in(&self.files) || !self.only.is_empty() && !is_in(&self.only))
+    }
+
+    /// Whether it is about the limit with these words, and says how a breach is seen.
+    pub(super) fn is_usable_for(&self, text: &str) -> bool {
+        let (own, other) = (distinct(&self.words), distinct(text));
+        let shared = own.iter().filter(|word| other.contains(word)).count();
+        let least = own.len().min(other.len());
+        let is_same = self.words.contains(text) || text.contains(self.words.as_str());
+        let is_valid = |patterns: &[String]| patterns.iter().any(|pattern| compiled(pattern).is_some());
+        let has_sign = !self.files.is_empty()
+            || !self.only.is_empty()
+            || [&self.commands, &self.adds, &self.removes]
+                .iter()
+                .any(|patterns| is_valid(patterns));
+        has_sign && (is_same || least > 0 && shared as f64 >= SAME * least as f64)
+    }
+
+    /// Whether it forbids any change of files.
+    pub(super) fn forbids_everything(&self) -> bool {
+        let is_all = |glob: &Pattern| EVERYTHING.contains(&glob.text());
+        self.files.iter().any(is_all)
     }
 
     /// Whether a command is one of those that break it, and does not only look.
@@ -90,12 +131,20 @@ impl LimitByModel {
             return false;
         };
         let only_looks = !action.programs().is_empty() && action.programs().iter().all(looks);
-        !only_looks && matches_any(&self.commands, &[command], false)
+        let command = &command[..command.floor_char_boundary(MAX_COMMAND)];
+        !only_looks && matches_any(&self.commands, &[command], ORDINARY_COMMANDS)
     }
 }
 
-/// Whether one of the patterns is in one of the texts. `in_lines` leaves out patterns that match ordinary lines.
-fn matches_any(patterns: &[String], texts: &[&str], in_lines: bool) -> bool {
+fn distinct(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = words(text).into_iter().map(|word| word.folded).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether one of the patterns is in one of the texts. Patterns that match something ordinary are left out.
+fn matches_any(patterns: &[String], texts: &[&str], ordinary: &[&str]) -> bool {
     if texts.is_empty() {
         return false;
     }
@@ -103,9 +152,17 @@ fn matches_any(patterns: &[String], texts: &[&str], in_lines: bool) -> bool {
         let Some(regex) = compiled(pattern) else {
             return false;
         };
-        let is_too_wide = || in_lines && ORDINARY.iter().any(|line| regex.is_match(line));
-        !is_too_wide() && texts.iter().any(|text| regex.is_match(text))
+        let is_too_wide = || ordinary.iter().any(|text| regex.is_match(text));
+        texts.iter().any(|text| regex.is_match(text)) && !is_too_wide()
     })
+}
+
+/// The beginnings of lines.
+fn bounded<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    lines
+        .iter()
+        .map(|line| &line[..line.floor_char_boundary(MAX_LINE)])
+        .collect()
 }
 
 /// A pattern, compiled; `None` if it is no pattern, or too large.
@@ -209,7 +266,7 @@ mod tests {
     fn patterns_that_are_none_or_match_anything_find_nothing() {
         let read = ReadLimit {
             adds: texts(&["(", ".*", "(?=a)", r"\w", "", r"(\w{1,500}){1,500}"]),
-            commands: texts(&["[", "(?<!x)y", r"(a{1,900}){1,900}"]),
+            commands: texts(&["[", "(?<!x)y", r"(a{1,900}){1,900}", ".*", r"\bmake\b"]),
             ..ReadLimit::default()
         };
         assert!(!breaks(&read, &edit("a.py", "x = 1", "anything = at(all)")));
