@@ -136,12 +136,15 @@ impl Constraints {
         limits
     }
 
-    /// Drops what rules read of a constraint less certainly than a model: what it names in words, and, if the model found it too,
-    /// its places and texts. Commands, packages and "change nothing" are read by rules from the parsed command line, and stay.
+    /// Drops what rules read of a constraint less certainly than a model: what it names in words, and its places and texts, if the
+    /// model found the constraint too and tells them. Commands, packages and "change nothing" are read by rules from the parsed command line, and stay.
     fn give_way(&mut self, text: &str, by_model: &[LimitByModel]) {
         self.named.clear();
-        if by_model.iter().any(|limit| limit.is_usable_for(text)) {
+        let mut same = by_model.iter().filter(|limit| limit.is_about(text));
+        if same.clone().any(LimitByModel::tells_places) {
             self.paths = PathConstraints::default();
+        }
+        if same.any(LimitByModel::tells_texts) {
             self.written.clear();
         }
     }
@@ -338,7 +341,7 @@ impl Constraints {
         let by_model = || {
             self.by_model
                 .iter()
-                .find(|limit| limit.is_broken_by(root, action, &change))
+                .find(|limit| limit.is_broken_by(action, &change))
         };
         let words = named
             .map(|limit| &limit.text)

@@ -1,7 +1,8 @@
 //! Decides whether an action may run.
 //!
 //! Only facts decide: forbidden paths, and destructive or outgoing actions that the user did not ask for. Actions that are
-//! merely unrelated to the goal run and may be corrected afterwards. Reading and running tests are never stopped.
+//! merely unrelated to the goal run and may be corrected afterwards. Reading and running tests
+//! are stopped only by a limit that is about them.
 
 use grov_domain::{
     ActionSketch, ActionType, Breach, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW,

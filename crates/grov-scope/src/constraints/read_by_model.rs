@@ -2,7 +2,6 @@
 //!
 //! What they find is a reason to ask the user, and none to correct the agent: a model may be wrong.
 
-use super::command_effects;
 use super::named::{Change, looks};
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::is_temporary;
@@ -74,18 +73,8 @@ impl LimitByModel {
     }
 
     /// Whether an action breaks it.
-    pub(super) fn is_broken_by(
-        &self,
-        root: &ProjectRoot,
-        action: &AnalyzedAction<'_>,
-        change: &Change<'_>,
-    ) -> bool {
-        let implied = command_effects::implied_changes(root, action);
-        let mut changed = action
-            .changed
-            .iter()
-            .chain(implied.iter().map(|(place, _)| place));
-        changed.any(|place| self.forbids(place))
+    pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        change.places().iter().any(|place| self.forbids(place))
             || self.is_run(action)
             || matches_any(&self.adds, &bounded(&change.added_lines()), ORDINARY)
             || matches_any(&self.removes, &bounded(&change.removed_lines()), ORDINARY)
@@ -99,19 +88,25 @@ impl LimitByModel {
             && (is_in(&self.files) || !self.only.is_empty() && !is_in(&self.only))
     }
 
-    /// Whether it is about the limit with these words, and says how a breach is seen.
-    pub(super) fn is_usable_for(&self, text: &str) -> bool {
+    /// Whether it is about the limit with these words.
+    pub(super) fn is_about(&self, text: &str) -> bool {
         let (own, other) = (distinct(&self.words), distinct(text));
         let shared = own.iter().filter(|word| other.contains(word)).count();
         let least = own.len().min(other.len());
-        let is_same = self.words.contains(text) || text.contains(self.words.as_str());
-        let is_valid = |patterns: &[String]| patterns.iter().any(|pattern| compiled(pattern).is_some());
-        let has_sign = !self.files.is_empty()
-            || !self.only.is_empty()
-            || [&self.commands, &self.adds, &self.removes]
-                .iter()
-                .any(|patterns| is_valid(patterns));
-        has_sign && (is_same || least > 0 && shared as f64 >= SAME * least as f64)
+        self.words.contains(text)
+            || !self.words.is_empty() && text.contains(self.words.as_str())
+            || least > 0 && shared as f64 >= SAME * least as f64
+    }
+
+    /// Whether it tells the files that must not change.
+    pub(super) fn tells_places(&self) -> bool {
+        !self.files.is_empty() || !self.only.is_empty()
+    }
+
+    /// Whether it tells the lines that break it.
+    pub(super) fn tells_texts(&self) -> bool {
+        let mut patterns = self.adds.iter().chain(&self.removes);
+        patterns.any(|pattern| compiled(pattern).is_some())
     }
 
     /// Whether it forbids any change of files.
@@ -185,13 +180,17 @@ fn compiled(pattern: &str) -> Option<Regex> {
 mod tests {
     use super::*;
     use crate::analyzed_action::tests::bash;
+    use crate::constraints::command_effects::implied_changes;
     use grov_domain::{ActionSketch, ActionType, TextChange};
     use std::sync::Arc;
 
     fn breaks(read: &ReadLimit, sketch: &ActionSketch) -> bool {
         let root = ProjectRoot::new(Some("/home/me/p"));
         let action = AnalyzedAction::new(&root, sketch);
-        LimitByModel::new(&root, read).is_broken_by(&root, &action, &Change::of(&action))
+        let implied = implied_changes(&root, &action);
+        let mut change = Change::of(&action);
+        change.add_places(implied.iter().map(|(place, _)| place));
+        LimitByModel::new(&root, read).is_broken_by(&action, &change)
     }
 
     fn texts(all: &[&str]) -> Vec<String> {
@@ -271,6 +270,24 @@ mod tests {
         };
         assert!(!breaks(&read, &edit("a.py", "x = 1", "anything = at(all)")));
         assert!(!breaks(&read, &bash("make all")));
+    }
+
+    #[test]
+    fn a_limit_is_known_again_by_its_words() {
+        let read = |words: &str| {
+            let read = ReadLimit {
+                words: words.to_owned(),
+                ..ReadLimit::default()
+            };
+            LimitByModel::new(&ProjectRoot::default(), &read)
+        };
+        assert!(
+            read("please keep the ISR in isr.c exactly as is")
+                .is_about("keep the ISR in isr.c exactly as is")
+        );
+        assert!(!read("no new packages").is_about("keep the ISR in isr.c exactly as is"));
+        assert!(!read("").is_about("no new packages"));
+        assert!(!read("no new packages").tells_places() && !read("no new packages").tells_texts());
     }
 
     #[test]

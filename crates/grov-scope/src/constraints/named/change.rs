@@ -145,6 +145,11 @@ impl<'a> Change<'a> {
         })
     }
 
+    /// The files and folders of the project that it changes.
+    pub(in crate::constraints) fn places(&self) -> &[&'a NormalizedPath] {
+        &self.places
+    }
+
     /// All lines that were not there before, those of prose and comments too. Of a file that is written anew all are.
     pub(in crate::constraints) fn added_lines(&self) -> Vec<&str> {
         let pairs = self.sides().iter();
