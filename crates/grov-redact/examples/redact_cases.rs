@@ -14,7 +14,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     for half in ["tuning", "reporting"] {
         if wanted.is_empty() || wanted.iter().any(|name| name == half) {
-            for set in ["secrets", "memory/secrets", "memory/secrets-2026-11"] {
+            for set in [
+                "secrets",
+                "memory/secrets",
+                "memory/secrets-2026-11",
+                "memory/secrets-2026-12",
+            ] {
                 let file = cases.join(set).join(format!("{half}.jsonl"));
                 report(set, half, &std::fs::read_to_string(file)?)?;
             }
