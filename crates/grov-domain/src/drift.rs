@@ -167,6 +167,10 @@ pub struct Finding {
     /// The constraint that the action breaks, if it is about one. It is not stored: only fresh findings need it.
     #[serde(skip)]
     pub broken: Option<BrokenConstraint>,
+    /// Whether it rests on an interpretation: of words that name no path and no command, or of a name that says what a
+    /// script does. Such a finding is asked about, and said to the agent mildly and once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_interpreted: bool,
 }
 
 impl Finding {
@@ -178,7 +182,15 @@ impl Finding {
             reason: reason.into(),
             at_most,
             broken: None,
+            is_interpreted: false,
         }
+    }
+
+    /// Marks it as resting on an interpretation.
+    #[must_use]
+    pub fn interpreted(mut self) -> Self {
+        self.is_interpreted = true;
+        self
     }
 
     /// Whether findings, the most severe first, only doubt that an action is related to the goal: no fact, and nothing more

@@ -44,7 +44,7 @@ use grov_domain::{ActionType, Breach, Finding, GoalContract, Rule, beginning_of,
 use limit::{Context, Limit};
 use named::{Change, NamedConstraint};
 use packages::PackageConstraint;
-use paths::PathConstraints;
+use paths::{PathBreach, PathConstraints};
 use permission::Permission;
 use read_by_model::LimitByModel;
 use read_only::ReadOnlyConstraint;
@@ -272,7 +272,7 @@ impl Constraints {
         let mut found: Vec<Finding> = places
             .map(|place| Finding {
                 broken: None,
-                ..changed(place, limit.text())
+                ..changed(place, limit.text()).interpreted()
             })
             .collect();
         if found.is_empty() && is_wide {
@@ -281,7 +281,7 @@ impl Constraints {
                 shown(limit.text())
             );
             let broken = finding(Rule::Constraint, BROKEN, None, reason);
-            found.push(broken.breaking(Breach::Project, limit.text()));
+            found.push(broken.breaking(Breach::Project, limit.text()).interpreted());
         }
         found
     }
@@ -297,7 +297,7 @@ impl Constraints {
         let broken = self.written.iter().filter_map(|limit| {
             let place = limit.broken_by(&texts)?;
             let is_free = place.is_some_and(|place| is_temporary(place) || compiled.is_allowed(place));
-            (!is_free).then(|| written(place, &limit.text))
+            (!is_free).then(|| written(place, &limit.text).interpreted())
         });
         let mut found: Vec<Finding> = broken.take(1).collect();
         if let (Some(text), true) = (self.new_files.first(), is_new(action, history)) {
@@ -383,13 +383,13 @@ impl Constraints {
                 .iter()
                 .any(|known| known.file.as_deref() == Some(place.display()));
             if !is_found && !compiled.is_allowed(place) {
-                found.extend(self.paths.breach(place, action).map(|text| changed(place, text)));
+                found.extend(self.paths.breach(place, action).map(|breach| breach.at(place)));
             }
         }
         for (place, removes) in command_effects::implied_changes(root, action) {
             if !compiled.is_allowed(&place) {
                 let breach = self.paths.breach_by(&place, action, removes);
-                found.extend(breach.map(|text| changed(&place, text)));
+                found.extend(breach.map(|breach| breach.at(&place)));
             }
         }
         found.extend(self.written_findings(action, compiled, history));
@@ -431,6 +431,18 @@ fn was_shown_to_a_model(instructions: &[String], at: usize) -> bool {
         BYTES_OF_OTHERS
     };
     age <= NEWEST && instructions.get(at).is_some_and(|text| text.len() <= most)
+}
+
+impl PathBreach<'_> {
+    /// The finding for a changed file.
+    fn at(self, place: &NormalizedPath) -> Finding {
+        let found = changed(place, self.text);
+        if self.is_interpreted {
+            found.interpreted()
+        } else {
+            found
+        }
+    }
 }
 
 /// The finding for a changed file.

@@ -11,6 +11,9 @@
 //! - A *firm* finding (hard, repetition, or confirmed by a model) escalates: after a correction that was ignored, the
 //!   next one comes at once and is stronger, up to a forced action. A forced action is demanded [`MAX_FORCED`] times;
 //!   then no correction is created until the session is back on its goal or the user types a prompt.
+//! - A finding that rests on an interpretation (of words that name no path and no command) is corrected once, at most at the
+//!   level [`Correct`](grov_domain::CorrectionLevel::Correct), without escalation: an agent that goes on reads the user's
+//!   words for itself. Once more if the user objects.
 //! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
 //!   [`crate::doubt`]): at most at the level [`Correct`](grov_domain::CorrectionLevel::Correct), without an undo or
 //!   escalation, and only once per goal.
@@ -22,7 +25,7 @@
 use crate::assessed_action::AssessedAction;
 use crate::correction;
 use crate::doubt::OpenDoubts;
-use crate::findings::{has_hard_finding, is_doubt_only};
+use crate::findings::{has_hard_finding, interpretations, is_doubt_only};
 use crate::level::{MAX_DOUBTS, MAX_ESCALATION, ON_GOAL_FROM, lowered, stronger};
 use crate::policy::Policy;
 use crate::recovery_plan::{is_same_file, recovery_plan};
@@ -107,6 +110,9 @@ pub struct DriftStateMachine {
     /// Facts found while the current correction was pending; delivered with it.
     #[serde(rename = "also")]
     attached: Vec<AssessedAction>,
+    /// The interpretations that the agent was told; it is not told again unless the user objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    told: Vec<u64>,
     /// The base id of the newest correction, and how many further corrections used it.
     #[serde(default)]
     newest_id: Option<(CorrectionId, u32)>,
@@ -132,6 +138,7 @@ impl DriftStateMachine {
             undone: Vec::new(),
             issues: Vec::new(),
             attached: Vec::new(),
+            told: Vec::new(),
             newest_id: None,
         }
     }
@@ -213,7 +220,8 @@ impl DriftStateMachine {
             self.open_doubts.record(one);
         }
         let moot = restored_within(response);
-        let skipped: Vec<usize> = followed.iter().chain(&moot).copied().collect();
+        let told = self.told_again(response);
+        let skipped: Vec<usize> = followed.iter().chain(&moot).chain(&told).copied().collect();
         let worst = worst(response, &skipped);
         if worst.is_none() && followed.is_empty() {
             self.touch(transition.state_changed, context.at);
@@ -288,6 +296,9 @@ impl DriftStateMachine {
         self.state.prompts = self.state.prompts.saturating_add(1);
         self.recent.clear();
         self.earlier_violations.clear();
+        if prompt.has_objection {
+            self.told.clear();
+        }
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
         let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < prompt.arrived_at);
         if was_read && !prompt.has_objection {
@@ -454,6 +465,9 @@ impl DriftStateMachine {
             return false;
         }
         let is_hard = has_hard_finding(&action.assessment);
+        if self.state.mode == SessionMode::Forced && !interpretations(&action.assessment).is_empty() {
+            return false;
+        }
         if let Some(pending) = self.pending_correction()
             && (pending.score <= score && (self.violation.is_hard || !is_hard))
         {
@@ -476,6 +490,23 @@ impl DriftStateMachine {
         let doubtful = self.recent.iter().filter(|score| **score < ON_GOAL_FROM);
         let persists = self.state.escalation > 0 || doubtful.count() >= 3;
         persists && self.since_correction >= MIN_PAUSE
+    }
+
+    /// Returns the actions that rest on interpretations of which the agent was told. Facts found while that text is pending
+    /// are attached to it.
+    fn told_again(&self, response: &[AssessedAction]) -> Vec<usize> {
+        let is_pending = self.pending_correction().is_some();
+        let is_told = |one: &AssessedAction| {
+            let found = interpretations(&one.assessment);
+            let is_known = |one: &u64| {
+                self.told.contains(one) && !(is_pending && self.violation.interpretations.contains(one))
+            };
+            !found.is_empty() && found.iter().all(is_known)
+        };
+        let all = response.iter().enumerate();
+        all.filter(|(_, one)| is_told(one))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     fn may_correct(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::assessed_action::AssessedAction;
 use crate::correction;
-use crate::findings::has_hard_finding;
+use crate::findings::{has_hard_finding, interpretations};
 use crate::recovery_plan::{is_same_file, named_file};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
@@ -35,6 +35,9 @@ pub(crate) struct Violation {
     pub(crate) findings: Vec<Finding>,
     /// Whether a subagent acted.
     pub(crate) is_delegated: bool,
+    /// The interpretations that it rests on alone, see [`interpretations`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) interpretations: Vec<u64>,
 }
 
 /// Returns a hash that identifies a finding without storing its text.
@@ -66,7 +69,13 @@ impl Violation {
             judged_under: None,
             findings: findings.clone(),
             is_delegated: one.is_delegated,
+            interpretations: interpretations(&one.assessment),
         }
+    }
+
+    /// Whether ignoring a correction about it makes the next one stronger.
+    pub(crate) fn escalates(&self) -> bool {
+        self.is_firm && self.interpretations.is_empty()
     }
 
     /// Returns the action with its findings, if the action is known.

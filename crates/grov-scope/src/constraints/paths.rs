@@ -115,6 +115,17 @@ impl Target {
         }
     }
 
+    /// Whether it covers a file by a path, without wildcards, that stands in the text of its constraint.
+    fn is_quoted(&self, place: &NormalizedPath, text: &str) -> bool {
+        match self {
+            Self::Path(pattern) => {
+                let path = pattern.text().trim_start_matches("./").trim_end_matches('/');
+                !path.is_empty() && !path.contains('*') && text.contains(path) && self.covers(place)
+            }
+            Self::Kind(_) | Self::Place(_) => false,
+        }
+    }
+
     fn covers(&self, place: &NormalizedPath) -> bool {
         match self {
             Self::Path(pattern) => pattern.covers(place) || glob_reaches(place.as_str(), pattern.text()),
@@ -220,8 +231,12 @@ impl PathConstraints {
         });
     }
 
-    /// The text of the constraint that an action violates by changing `place`.
-    pub(super) fn breach(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> Option<&str> {
+    /// The constraint that an action violates by changing `place`.
+    pub(super) fn breach(
+        &self,
+        place: &NormalizedPath,
+        action: &AnalyzedAction<'_>,
+    ) -> Option<PathBreach<'_>> {
         self.breach_by(place, action, action.removes)
     }
 
@@ -231,7 +246,7 @@ impl PathConstraints {
         place: &NormalizedPath,
         action: &AnalyzedAction<'_>,
         removes: bool,
-    ) -> Option<&str> {
+    ) -> Option<PathBreach<'_>> {
         // An identifier names the file of its name.
         let names = |pattern: &Pattern| match pattern.text().contains(['/', '.']) {
             true => pattern.covers(place),
@@ -254,13 +269,31 @@ impl PathConstraints {
                 && (limit.is_strict || !limit.targets.iter().any(|target| target.owns(place)))
                 && leaves_layer(&limit.targets, place)
         };
-        let limit = self
-            .forbidden
-            .iter()
-            .find(forbids)
-            .or_else(|| self.only.iter().find(excludes))?;
-        Some(&limit.text)
+        if let Some(limit) = self.forbidden.iter().find(forbids) {
+            let is_quoted = limit
+                .targets
+                .iter()
+                .any(|target| target.is_quoted(place, &limit.text));
+            return Some(PathBreach {
+                text: &limit.text,
+                is_interpreted: !is_quoted,
+            });
+        }
+        // How far the work on a place reaches is a matter of opinion.
+        let limit = self.only.iter().find(excludes)?;
+        Some(PathBreach {
+            text: &limit.text,
+            is_interpreted: true,
+        })
     }
+}
+
+/// A violated constraint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathBreach<'a> {
+    pub(super) text: &'a str,
+    /// Whether the constraint does not name the place by its path.
+    pub(super) is_interpreted: bool,
 }
 
 /// Whether a path names a file, and no folder.

@@ -45,11 +45,11 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     let is_asked = |stems: &[&str]| request.mentions_any(stems) || is_named || context.has_local_endpoint();
     if words().any(|word| PUBLISHING.contains(&word)) && !is_asked(PUBLISH) {
         let reason = format!("`{name}` publishes something by its name, which was not requested");
-        return finding(DESTRUCTIVE, None, reason);
+        return finding(DESTRUCTIVE, None, reason).map(Finding::interpreted);
     }
     if words().any(|word| DESTROYING.contains(&word)) && !is_asked(REMOVE) && !is_asked(RESET) {
         let reason = format!("`{name}` destroys something by its name, which was not requested");
-        return finding(RISKY, None, reason);
+        return finding(RISKY, None, reason).map(Finding::interpreted);
     }
     // `./scripts/migrate.sh prod`, `make seed ENV=production`
     let is_live = runs_live(command);
@@ -57,6 +57,7 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     let reads = command.operands().any(|word| OTHERWISE.contains(&word));
     let reason = format!("`{name}` runs on production, which was not requested");
     finding(RISKY, None, reason)
+        .map(Finding::interpreted)
         .filter(|_| is_live && !is_verb_asked && !reads && !request.is_about(&["prod", "production", "live"]))
 }
 

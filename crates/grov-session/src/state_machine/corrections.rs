@@ -1,9 +1,10 @@
 //! Creates and ends the current correction.
 
 use super::transition::{EventContext, Transition};
-use super::{DriftStateMachine, MAX_EARLIER, goal_hash};
+use super::{DriftStateMachine, MAX_EARLIER, goal_hash, push_bounded};
 use crate::assessed_action::AssessedAction;
 use crate::correction::{self, CorrectionInput};
+use crate::findings::interpretations;
 use crate::level::{level, lowered, raised};
 use crate::violation::{Violation, forced_step};
 use grov_domain::{
@@ -38,7 +39,9 @@ impl DriftStateMachine {
         let Some(level) = level(score, escalation) else {
             return;
         };
-        let mut level = if basis.is_firm {
+        let interpretations = interpretations(&action.assessment);
+        let is_strong = basis.is_firm && interpretations.is_empty();
+        let mut level = if is_strong {
             level.max(basis.min_level.unwrap_or(level))
         } else {
             level.min(CorrectionLevel::Correct)
@@ -62,7 +65,8 @@ impl DriftStateMachine {
         // The agent has not read a pending one; whether it would follow a delivered one is no longer observed.
         self.end(CorrectionOutcome::Overtaken, transition);
         transition.expired += usize::from(replaces);
-        let after = if basis.is_firm {
+        push_bounded(&mut self.told, interpretations);
+        let after = if is_strong {
             raised(escalation, level)
         } else {
             escalation
@@ -167,6 +171,8 @@ impl DriftStateMachine {
             if self.raised_escalation {
                 self.state.escalation = lowered(self.state.escalation);
             }
+            let untold = &self.violation.interpretations;
+            self.told.retain(|one| !untold.contains(one));
         }
         self.end(CorrectionOutcome::Overtaken, transition);
     }

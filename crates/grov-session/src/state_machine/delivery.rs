@@ -122,6 +122,6 @@ impl DriftStateMachine {
             });
         }
         self.end(outcome, transition);
-        (!is_back && self.violation.is_firm).then_some(level)
+        (!is_back && self.violation.escalates()).then_some(level)
     }
 }

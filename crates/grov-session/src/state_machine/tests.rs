@@ -483,6 +483,55 @@ fn a_doubt_is_corrected_mildly_once_and_never_escalates() {
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
 }
 
+/// An action that breaks a limit read from words.
+fn interpreted(file: &str, limit: &str) -> AssessedAction {
+    let mut one = assessed(edit(file, file), Rule::Constraint, 3);
+    for finding in &mut one.assessment.findings {
+        finding.is_interpreted = true;
+        finding.reason = format!("{file} is changed in violation of \"{limit}\"");
+    }
+    one
+}
+
+#[test]
+fn an_interpreted_limit_is_corrected_mildly_and_once() {
+    let mut session = Session::new();
+    let mut said = Vec::new();
+    for number in 0..6 {
+        let response = [interpreted(&format!("web/{number}.css"), "only the tests")];
+        said.push(level_of(&session.on_response(&response)));
+        session.deliver();
+    }
+    assert_eq!(said[0], Some(CorrectionLevel::Correct));
+    assert!(said[1..].iter().all(Option::is_none), "{said:?}");
+    let state = session.drift.state();
+    assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
+
+    // Another limit is another matter, and a fact that rests on no interpretation is as strong as ever.
+    let response = [interpreted("db/a.sql", "no changes of the data model")];
+    assert_eq!(
+        level_of(&session.on_response(&response)),
+        Some(CorrectionLevel::Correct)
+    );
+    session.deliver();
+    let response = [assessed(edit("vendor/a.js", "x"), Rule::Constraint, 3)];
+    assert!(level_of(&session.on_response(&response)) > Some(CorrectionLevel::Correct));
+}
+
+#[test]
+fn an_interpreted_limit_is_corrected_again_after_an_objection() {
+    let mut session = Session::new();
+    let response = [interpreted("web/a.css", "only the tests")];
+    assert!(level_of(&session.on_response(&response)).is_some());
+    // Facts of the same limit found before the delivery are told with it.
+    session.on_response(&[interpreted("web/b.css", "only the tests")]);
+    let said = session.deliver().unwrap();
+    assert!(said.text.contains("web/b.css"), "{}", said.text);
+    session.prompt_with(true);
+    let response = [interpreted("web/c.css", "only the tests")];
+    assert!(level_of(&session.on_response(&response)).is_some());
+}
+
 #[test]
 fn a_model_makes_a_delivered_doubt_firm() {
     let mut session = Session::new();

@@ -1269,3 +1269,30 @@ fn only_a_part_of_a_file_or_a_component_confines_to_its_files() {
         ),
     ]);
 }
+
+#[test]
+fn a_path_listed_with_something_else_is_forbidden() {
+    check(&[
+        (
+            "don't change src/api.ts or the types",
+            &["edit src/api.ts"],
+            &["edit src/app.ts"],
+        ),
+        (
+            "do not modify src/auth or add comments",
+            &["edit src/auth/login.ts"],
+            &["edit src/app.ts"],
+        ),
+        (
+            "nie ruszaj build.gradle.kts ani wersji bibliotek",
+            &["edit app/build.gradle.kts"],
+            &["edit app/src/main.kt"],
+        ),
+        // What is inside a file is not the file.
+        (
+            "don't change the signature of load in src/api.ts",
+            &[],
+            &["edit src/api.ts"],
+        ),
+    ]);
+}

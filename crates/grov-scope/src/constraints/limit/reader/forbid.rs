@@ -5,7 +5,7 @@ use super::{COMMANDS, ClauseReader, VERBS};
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_commands::{PROGRAMS, commands};
 use crate::constraints::limit::forbidden_texts::{signatures, written};
-use crate::constraints::limit::parts::{GENERAL, Parts, is_name};
+use crate::constraints::limit::parts::{GENERAL, Parts, is_name, place_of};
 use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::Construct;
@@ -117,6 +117,7 @@ impl ClauseReader<'_> {
         }
         found.extend(self.places(
             &parts,
+            rule,
             is_state || nothing || self.clause[cue].is(Term::Ask) || self.is_exclusion(cue, &parts),
             except_places,
         ));
@@ -207,7 +208,13 @@ impl ClauseReader<'_> {
     }
 
     /// The places that must not change.
-    fn places(&self, parts: &Parts<'_>, binds_without_verb: bool, except: Vec<Place>) -> Vec<Limit> {
+    fn places(
+        &self,
+        parts: &Parts<'_>,
+        words: &[Token],
+        binds_without_verb: bool,
+        except: Vec<Place>,
+    ) -> Vec<Limit> {
         // "Nothing in src/a.rs may panic"
         let states = self.clause.iter().any(|token| token.is(Term::Nothing));
         let is_statement = states && !parts.words.is_empty() && !parts.places.is_empty();
@@ -229,7 +236,18 @@ impl ClauseReader<'_> {
             Term::Dependency,
             Term::Query,
         ]) {
-            return Vec::new();
+            // "Don't change src/a.rs or the signatures" is.
+            let places = direct_objects(words);
+            let rule = PlaceRule {
+                removal_only: removes && !changes,
+                existing_only: false,
+                except,
+            };
+            let is_forbidden = !places.is_empty() && (changes || removes);
+            return is_forbidden
+                .then_some(Limit::Places(places, rule))
+                .into_iter()
+                .collect();
         }
         // "The handler's interface" is no file.
         let is_layer = parts.kinds().iter().any(|kind| matches!(kind, Place::Layer(_)));
@@ -292,6 +310,31 @@ impl ClauseReader<'_> {
         found
     }
 }
+
+/// The paths that are what a verb changes, or are listed with that: no preposition stands before them.
+fn direct_objects(words: &[Token]) -> Vec<Place> {
+    let is_article = |token: &&Token| DETERMINERS.contains(&token.folded.as_str());
+    let is_direct = |at: usize| {
+        let before = words[..at].iter().rev().find(|token| !is_article(token));
+        before.is_none_or(|token| {
+            token.is_place()
+                || token.pauses
+                || token.is_any(&[Term::Change, Term::Remove, Term::Rename, Term::And])
+        })
+    };
+    let paths = words.iter().enumerate().filter(|(_, token)| token.is_place());
+    paths
+        .filter(|(at, _)| is_direct(*at))
+        .map(|(_, token)| place_of(token))
+        .collect()
+}
+
+/// Words before an object that are no prepositions.
+#[rustfmt::skip]
+const DETERMINERS: &[&str] = &[
+    "the", "this", "that", "any", "my", "our", "your", "file", "files", "folder", "directory", "either", "both", "die", "der", "das", "den", "dem", "datei", "dateien", "ordner", "het", "bestand", "map", "le", "la", "les",
+    "fichier", "fichiers", "dossier", "el", "los", "las", "archivo", "archivos", "carpeta", "il", "lo", "gli", "i", "cartella", "o", "os", "as", "a", "arquivo", "pasta", "plik", "pliku", "plikow", "katalog", "fisierul", "folderul", "dosarul",
+];
 
 /// "Don't use moment.js": a library, and no file.
 fn libraries(parts: &Parts<'_>) -> Vec<Limit> {
