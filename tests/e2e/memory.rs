@@ -6,7 +6,7 @@ use crate::judge::TestHome;
 use crate::store_faults::Hold;
 use anyhow::{Context, Result, bail, ensure};
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use grov_sim::RecordedRequest;
+use grov_sim::{JudgeScript, RecordedRequest};
 use grov_tests::{Daemon, Request, eventually, exchange};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -26,6 +26,18 @@ impl TestMemory {
     fn remembering(records: &[Value]) -> Result<Self> {
         let home = TestHome::new()?;
         let daemon = home.with_rules().start()?;
+        Self::with(home, daemon, records)
+    }
+
+    /// A daemon with a model, whose answers are scripted.
+    fn judged_by(script: JudgeScript, records: &[Value]) -> Result<Self> {
+        let home = TestHome::new()?;
+        home.script(script);
+        let daemon = home.with_model().start()?;
+        Self::with(home, daemon, records)
+    }
+
+    fn with(home: TestHome, daemon: Daemon, records: &[Value]) -> Result<Self> {
         let memory = Self { home, daemon };
         memory.import(records)?;
         Ok(memory)

@@ -6,21 +6,22 @@ use grov_context::{Level, Thresholds};
 use grov_domain::{Judge, Lineage, SystemClock};
 use grov_live::{
     ContextEdits, ContextMonitor, ContextPolicy, ContextSource, ContextWorker, Injection, InjectionWorker,
-    InputPrices, MemorySource, ReadySummary, RestorationSource, SummarySource, Window,
+    InputPrices, MemoryChoiceSource, MemorySource, ReadySummary, RestorationSource, SummarySource, Window,
 };
 use grov_memory::{Budget, Ranking};
 use grov_route::PriceTable;
 use grov_runtime::{ContextSettings, MemorySettings};
 use std::sync::Arc;
 
-/// Returns the policy and its worker: corrections first, then what a compaction lost, then team memory. Without sources, it
-/// only repeats the text that histories already contain.
+/// Returns the policy and its worker: corrections first, then what a compaction lost, then team memory, which `judge` chooses
+/// where words find none. Without sources, it only repeats the text that histories already contain.
 pub(crate) fn injection(
     store: Arc<DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
     monitor: Arc<ContextMonitor>,
     context: ContextSettings,
     settings: MemorySettings,
+    judge: Option<Arc<dyn Judge>>,
 ) -> (Injection, InjectionWorker) {
     let mut sources: Vec<Arc<dyn ContextSource>> = corrections.into_iter().collect();
     let restoration = RestorationSource::new(monitor, Arc::clone(&store) as Arc<_>);
@@ -31,6 +32,11 @@ pub(crate) fn injection(
         };
         let memory = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
         sources.push(Arc::new(memory));
+        let choice = judge.map(|judge| {
+            let store = Arc::clone(&store) as Arc<_>;
+            MemoryChoiceSource::new(store, judge, Ranking::for_injection(), budget)
+        });
+        sources.extend(choice.map(|choice| Arc::new(choice) as Arc<_>));
     }
     let edits = ContextEdits {
         clear: context.clear,

@@ -37,8 +37,8 @@ use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record, RunRecord};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{
-    EXIT_USAGE, Environment, Home, Inputs, LogSettings, ProxySettings, Settings, SettingsError, Tasks,
-    UserMode,
+    EXIT_USAGE, Environment, Home, Inputs, LlmProvider, LogSettings, ProxySettings, Settings, SettingsError,
+    Tasks, UserMode,
 };
 use grov_serve::Signals;
 use grov_telemetry::TraceCounters;
@@ -420,12 +420,14 @@ impl Services<'_> {
         let (monitor, worker) =
             context_setup::monitor(settings.context(), assembly::store_apart(self.home), judge);
         self.tasks.spawn("context windows", worker.run(self.stopping()));
+        let has_model = settings.llm().provider != LlmProvider::Offline;
         let (injection, worker) = context_setup::injection(
             store,
             corrections,
             Arc::clone(&monitor),
             settings.context(),
             settings.memory(),
+            has_model.then(|| Arc::clone(&self.judge) as Arc<_>),
         );
         let clearing = injection.clearing(ClearSettings {
             summaries: Arc::new(context_setup::Summaries(Arc::clone(&monitor))),

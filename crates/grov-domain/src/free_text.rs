@@ -8,10 +8,10 @@ use crate::{
     Action, ActionSketch, Compaction, Consent, ContextReading, Correction, Decision, DriftEvent,
     DriftQuestion, DriftState, Effect, ExchangeRecord, FilePin, FileReasoning, Finding,
     ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, HookCheck, HookProgress, HookSession,
-    HookStep, HookStepResult, IntentQuestion, LimitsQuestion, LlmCall, MemoryEdits, MemoryLists,
-    PendingPrompt, PreparedSummary, Project, Prompt, ReadLimit, ReadLimits, ReasoningQuestion, RecoveryStep,
-    RoutedUsage, SessionPoint, SessionState, Statement, Step, StepVerdict, SummaryQuestion, Task,
-    TaskContextQuestion, TaskSketch, TaskTransition,
+    HookStep, HookStepResult, IntentQuestion, LimitsQuestion, LlmCall, MemoryChoiceQuestion, MemoryEdits,
+    MemoryLists, PendingPrompt, PreparedSummary, Project, Prompt, ReadLimit, ReadLimits, ReasoningQuestion,
+    RecoveryStep, RoutedUsage, SessionPoint, SessionState, Statement, Step, StepVerdict, SummaryQuestion,
+    Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -191,6 +191,7 @@ free_text! {
 free_text! {
     IntentQuestion { texts: [prompts, first_files], others: [] }
     LimitsQuestion { texts: [prompts], others: [] }
+    MemoryChoiceQuestion { texts: [prompt, memories], others: [] }
     TaskContextQuestion {
         texts: [current, others, prompts, actions, answer],
         others: [stop_reason, unchecked_finishes]

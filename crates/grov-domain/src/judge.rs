@@ -5,8 +5,8 @@
 
 use crate::macros::named;
 use crate::{
-    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, ReadLimit, SessionId, TaskType,
-    TextChange,
+    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, MemoryChoiceQuestion, ReadLimit,
+    SessionId, TaskType, TextChange,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -419,6 +419,16 @@ pub trait Judge: Send + Sync {
         _session: Option<&SessionId>,
         _question: &Redacted<LimitsQuestion>,
     ) -> Option<Vec<ReadLimit>> {
+        None
+    }
+
+    /// Chooses the memories that help with a prompt: their places in the question, from 0, best first. Returns `None` without
+    /// a model, because the search by words has looked for them already.
+    async fn choose_memories(
+        &self,
+        _session: Option<&SessionId>,
+        _question: &Redacted<MemoryChoiceQuestion>,
+    ) -> Option<Vec<usize>> {
         None
     }
 

@@ -9,6 +9,7 @@
 mod action;
 mod activity;
 mod chat_model;
+mod choose_memories;
 mod client_dialect;
 mod clock;
 mod command;
@@ -53,6 +54,7 @@ pub use activity::{
     UsageFilter,
 };
 pub use chat_model::{ChatCompletion, ChatError, ChatMessage, ChatModel, ChatPrompt, ChatRole};
+pub use choose_memories::MemoryChoiceQuestion;
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};

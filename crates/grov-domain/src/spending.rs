@@ -49,6 +49,8 @@ pub enum Purpose {
     ExtractReasoning,
     /// Read the limits that the user set.
     ReadLimits,
+    /// Choose the memories that help with a prompt.
+    ChooseMemories,
     /// Judge whether actions are on goal.
     CheckDrift,
     /// Choose the action to force after corrections failed.
@@ -63,18 +65,20 @@ pub enum Purpose {
 
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
-    ExtractReasoning => "extract_reasoning", ReadLimits => "read_limits", CheckDrift => "check_drift",
+    ExtractReasoning => "extract_reasoning", ReadLimits => "read_limits",
+    ChooseMemories => "choose_memories", CheckDrift => "check_drift",
     ForcedRecovery => "forced_recovery", SummarizeSession => "summarize_session",
     Embedding => "embedding", Tool => "tool",
 });
 
 impl Purpose {
     /// The purposes of questions to a judge.
-    pub const QUESTIONS: [Self; 7] = [
+    pub const QUESTIONS: [Self; 8] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
         Self::ReadLimits,
+        Self::ChooseMemories,
         Self::CheckDrift,
         Self::ForcedRecovery,
         Self::SummarizeSession,

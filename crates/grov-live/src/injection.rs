@@ -36,7 +36,7 @@ use grov_domain::{CutStore, LedgerStore, Lineage, Redacted, SwitchStore, TaskId}
 use memchr::memmem;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The stores that the ledger needs.
 pub trait LedgerBackend: LedgerStore + CutStore + SwitchStore {}
@@ -107,7 +107,13 @@ pub trait ContextSource: Send + Sync + 'static {
 
     /// Returns whether text for a prompt that came too late is still useful at the next injection point of the same turn.
     fn is_useful_later(&self) -> bool {
-        false
+        self.answers_within().is_some()
+    }
+
+    /// The time that it needs to answer, if a request cannot wait that long: then it is asked once the request has gone out,
+    /// and its text waits for the next injection point of the same turn.
+    fn answers_within(&self) -> Option<Duration> {
+        None
     }
 
     /// Called when the text is stored and will be part of every later request of this history.

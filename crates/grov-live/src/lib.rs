@@ -23,6 +23,7 @@ mod dialect;
 mod hook_sessions;
 mod identity;
 mod injection;
+mod memory_choice;
 mod memory_source;
 mod project_locator;
 mod prompts;
@@ -47,6 +48,7 @@ pub use injection::{
     Injection, InjectionPoint, InjectionWorker, InputPrices, LedgerBackend, ReadySummary, SummarySource,
     ToolResult, Window,
 };
+pub use memory_choice::MemoryChoiceSource;
 pub use memory_source::{MemoryBackend, MemorySource};
 pub use project_locator::Location;
 pub use recorder::{Recorder, UserNaming};

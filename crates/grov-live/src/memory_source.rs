@@ -57,19 +57,12 @@ impl MemorySource {
     }
 
     async fn recall_text(&self, point: &InjectionPoint) -> Result<Option<ContextText>, StoreError> {
-        let location = &point.location;
-        // Matches the path on this machine only. A repository can claim any remote, and the memory of another project
-        // must not reach an agent that reads untrusted files.
-        let scope = MemoryScope {
-            project_path: location.project.key().to_owned(),
-            project_remote: None,
-        };
         if refers_to_earlier_work(&point.prompt) {
             return self.earlier_work(point).await;
         }
         let files = mentioned_files(&point.prompt);
         let query = Query {
-            scope,
+            scope: scope_of(point),
             text: point.prompt.clone(),
             files: files.clone(),
             before: Some(SystemClock.now()),
@@ -194,8 +187,7 @@ impl ContextSource for MemorySource {
     }
 
     fn applies(&self, point: &InjectionPoint) -> bool {
-        let has_work = |prompt: &str| prompt_kind(prompt).is_substantive() || refers_to_earlier_work(prompt);
-        point.location.exists && has_work(&point.prompt)
+        has_work(point)
     }
 
     fn is_useful_later(&self) -> bool {
@@ -211,6 +203,21 @@ impl ContextSource for MemorySource {
             }
         }
     }
+}
+
+/// The memories that a prompt may get. Matches the path on this machine only: a repository can claim any remote, and the memory
+/// of another project must not reach an agent that reads untrusted files.
+pub(crate) fn scope_of(point: &InjectionPoint) -> MemoryScope {
+    MemoryScope {
+        project_path: point.location.project.key().to_owned(),
+        project_remote: None,
+    }
+}
+
+/// Whether a prompt at this point asks for work in a known project.
+pub(crate) fn has_work(point: &InjectionPoint) -> bool {
+    point.location.exists
+        && (prompt_kind(&point.prompt).is_substantive() || refers_to_earlier_work(&point.prompt))
 }
 
 /// Returns whether a step changed files, the repository or installed packages.
@@ -232,7 +239,7 @@ fn paths(file: &str, root: &Path, project: &Path) -> Vec<String> {
 
 /// Demotes memories whose files changed, and drops notes on ignored files. Reads files on a blocking thread, until the
 /// deadline.
-async fn check_files(
+pub(crate) async fn check_files(
     recalled: Vec<Recalled>,
     notes: Vec<FileNote>,
     point: &InjectionPoint,

@@ -119,6 +119,17 @@ impl Fields {
         Ok(texts)
     }
 
+    /// Whole numbers that are not negative; others are left out.
+    pub(crate) fn numbers(&self, field: &'static str) -> Result<Vec<usize>, AnswerError> {
+        let error = || wrong(field, "a list of numbers");
+        let mut numbers = Vec::new();
+        for value in self.array(field).ok_or_else(error)? {
+            let number = value.as_i64().ok_or_else(error)?;
+            numbers.extend(usize::try_from(number));
+        }
+        Ok(numbers)
+    }
+
     /// Decisions, each with a choice and a reason.
     pub(crate) fn decisions(&self, field: &'static str, count: usize) -> Result<Vec<Decision>, AnswerError> {
         let expected = "a list of objects with the texts `choice` and `reason`, none of them empty";

@@ -17,8 +17,8 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, LimitsQuestion, ReadLimit, Reasoning, ReasoningQuestion, Redacted,
-    SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, LimitsQuestion, MemoryChoiceQuestion, ReadLimit, Reasoning, ReasoningQuestion,
+    Redacted, SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
 use grov_redact::Secret;
 use std::fmt;
@@ -275,6 +275,14 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<LimitsQuestion>,
     ) -> Option<Vec<ReadLimit>> {
+        self.by_model(session, question).await
+    }
+
+    async fn choose_memories(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<MemoryChoiceQuestion>,
+    ) -> Option<Vec<usize>> {
         self.by_model(session, question).await
     }
 

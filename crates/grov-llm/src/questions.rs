@@ -3,6 +3,7 @@
 mod drift;
 mod intent;
 mod limits;
+mod memories;
 mod reasoning;
 mod recovery;
 mod schema;

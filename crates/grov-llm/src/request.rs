@@ -84,6 +84,10 @@ pub(crate) mod limits {
     pub(crate) const REASON: usize = 200;
     /// The assistant's last text.
     pub(crate) const ANSWER: usize = 2_400;
+    /// A memory.
+    pub(crate) const MEMORY: usize = 320;
+    /// The number of memories.
+    pub(crate) const MEMORY_COUNT: usize = 60;
     /// The number of tasks.
     pub(crate) const TASK_COUNT: usize = 12;
     /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.
@@ -126,6 +130,16 @@ impl PromptData {
         if entries.len() > limits::ENTRY_COUNT {
             lines.push(left_out(entries.len() - limits::ENTRY_COUNT, "further ones"));
         }
+        self.section(name, &lines.join("\n"));
+        self
+    }
+
+    /// A section with one numbered line for each memory, from 1. If there are too many, the first ones are kept.
+    pub(crate) fn numbered(mut self, name: &str, memories: &[String]) -> Self {
+        let shown = memories.iter().take(limits::MEMORY_COUNT).enumerate();
+        let lines: Vec<String> = shown
+            .map(|(place, memory)| format!("{}. {}", place + 1, quote::line(memory, limits::MEMORY)))
+            .collect();
         self.section(name, &lines.join("\n"));
         self
     }

@@ -9,7 +9,7 @@
 //!
 //! [`prompt_kind`] says whether a prompt is worth a search, [`refers_to_earlier_work`] whether it means the newest memory,
 //! [`mentioned_files`] which files it names. [`recall`] loads the
-//! memories that fit, [`demote_stale`] lowers those whose files have changed, [`render`] produces the text for the agent.
+//! memories that fit, [`offered`] those among which a model chooses when words find none, [`demote_stale`] lowers those whose files have changed, [`render`] produces the text for the agent.
 //! [`suspicions`] finds text in a memory that instructs the agent instead of describing work.
 //!
 //! The crate knows no SQL, no HTTP and no clock: a query carries its own time.
@@ -17,6 +17,7 @@
 
 mod bm25;
 mod candidates;
+mod choice;
 mod concepts;
 mod embedding;
 mod file_mentions;
@@ -41,6 +42,7 @@ mod vague;
 mod tests;
 
 pub use candidates::{Candidates, Found, Share, Signal};
+pub use choice::{choice_line, offered};
 pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWorker};
 pub use file_mentions::mentioned_files;
 pub use files::CoChangedFile;

@@ -28,8 +28,9 @@ use std::collections::BTreeMap;
 const EXAMPLE: &str = "Shape: ";
 
 /// The field of the answer by which the purpose of a question is recognised.
-const SIGNS: [(&str, Purpose); 7] = [
+const SIGNS: [(&str, Purpose); 8] = [
     ("limits", Purpose::ReadLimits),
+    ("chosen", Purpose::ChooseMemories),
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
     ("reasoning_trace", Purpose::ExtractReasoning),
@@ -136,8 +137,9 @@ impl Question {
         match scripted {
             Some(Json::String(text)) => text.clone(),
             Some(answer) => answer.to_string(),
-            // A generated limit would forbid anything.
+            // A generated limit would forbid anything, a generated choice would quote any memory.
             None if self.purpose == Some(Purpose::ReadLimits) => r#"{"limits":[]}"#.to_owned(),
+            None if self.purpose == Some(Purpose::ChooseMemories) => r#"{"chosen":[]}"#.to_owned(),
             None => match &self.shape {
                 Shape::Schema(schema) => instance::of_schema(schema).to_string(),
                 Shape::Example(example) => instance::of_example(example).to_string(),

@@ -2,13 +2,15 @@
 //! turn.
 
 use super::{ContextSource, ContextText, InjectionPoint};
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use grov_wire::{Key128, Skeleton};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time for sources to answer once the request has gone out. The agent's next request usually comes later than this.
+/// Time for sources to answer once the request has gone out, unless they need longer. The agent's next request usually comes
+/// later than this.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A text and its source.
@@ -45,10 +47,10 @@ impl LateTexts {
         }
     }
 
-    /// Keeps texts for a prompt, unless a newer prompt was sent.
-    pub(super) fn keep(&mut self, prompt: Key128, texts: Vec<SourcedText>) {
+    /// Keeps a text for a prompt, unless a newer prompt was sent.
+    pub(super) fn keep(&mut self, prompt: Key128, text: SourcedText) {
         if self.prompt == Some(prompt) {
-            self.texts = texts;
+            self.texts.push(text);
         }
     }
 
@@ -74,20 +76,27 @@ impl LateTexts {
     }
 }
 
-/// Asks sources again for the text of a prompt whose request has gone out.
+/// Asks sources for the text of a prompt whose request has gone out. Each text is passed on as soon as it is there, because
+/// the next request does not wait for the slowest source.
 pub(super) async fn ask_again(
     sources: Vec<Arc<dyn ContextSource>>,
     point: &InjectionPoint,
-) -> Vec<SourcedText> {
-    let point = InjectionPoint {
-        deadline: Instant::now() + TIMEOUT,
-        ..point.clone()
-    };
-    let point = &point;
+    mut keep: impl FnMut(SourcedText),
+) {
     let answers = sources.into_iter().map(async |source| {
-        let answer = tokio::time::timeout(TIMEOUT, source.context(point)).await;
+        let timeout = source.answers_within().unwrap_or(TIMEOUT);
+        let point = InjectionPoint {
+            deadline: Instant::now() + timeout,
+            ..point.clone()
+        };
+        let answer = tokio::time::timeout(timeout, source.context(&point)).await;
         let text = answer.ok().flatten()?;
         Some(SourcedText { source, text })
     });
-    join_all(answers).await.into_iter().flatten().collect()
+    let mut answers: FuturesUnordered<_> = answers.collect();
+    while let Some(answer) = answers.next().await {
+        if let Some(text) = answer {
+            keep(text);
+        }
+    }
 }

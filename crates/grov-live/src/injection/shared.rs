@@ -245,8 +245,7 @@ impl Shared {
         if point.prompt.is_empty() || missed.is_empty() {
             return;
         }
-        let texts = ask_again(missed, point).await;
-        slot.state().late_texts().keep(key, texts);
+        ask_again(missed, point, |text| slot.state().late_texts().keep(key, text)).await;
     }
 
     /// Asks all sources that apply, concurrently, so that a slow source does not take time from the others.
@@ -257,7 +256,10 @@ impl Shared {
         };
         let deadline = tokio::time::Instant::from_std(point.deadline);
         let applicable = self.sources.iter().filter(|source| source.applies(point));
-        let asked = applicable.map(async |source| {
+        let (slow, quick): (Vec<_>, Vec<_>) =
+            applicable.partition(|source| source.answers_within().is_some());
+        answers.missed.extend(slow.into_iter().map(Arc::clone));
+        let asked = quick.into_iter().map(async |source| {
             let answer = tokio::time::timeout_at(deadline, source.context(point)).await;
             (Arc::clone(source), answer)
         });

@@ -19,6 +19,11 @@ pub(super) fn text() -> Value {
     json!({"type": "string"})
 }
 
+/// A whole number.
+pub(super) fn number() -> Value {
+    json!({"type": "integer"})
+}
+
 /// A text or null.
 pub(super) fn optional_text() -> Value {
     json!({"type": ["string", "null"]})

@@ -3,8 +3,8 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, LimitsQuestion, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
-    TaskContextQuestion, TaskSketch, TaskType,
+    JudgedBy, LimitsQuestion, MemoryChoiceQuestion, Purpose, ReasoningQuestion, Redacted, SessionId,
+    SummaryQuestion, SystemClock, TaskContextQuestion, TaskSketch, TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_sim::{JudgeScript, Sim, SimConfig};
@@ -62,6 +62,10 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
     let limits = LimitsQuestion {
         prompts: vec![goal()],
     };
+    let choice = MemoryChoiceQuestion {
+        prompt: goal(),
+        memories: vec!["Keep the login for a week".to_owned()],
+    };
     let drift = DriftQuestion {
         goal: goal(),
         actions: vec![edit.clone()],
@@ -89,6 +93,10 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
         judge
+            .choose_memories(None, &Redacted::of(&choice))
+            .await
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
+        judge
             .check_drift(None, &Redacted::of(&drift))
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
@@ -111,7 +119,7 @@ async fn both_apis_accept_every_question() {
         let judge = judge(&sim, provider, &book);
         assert_eq!(
             ask_everything(&judge).await,
-            [JudgedBy::Model; 7],
+            [JudgedBy::Model; 8],
             "{:?}",
             book.outcomes()
         );
@@ -121,7 +129,7 @@ async fn both_apis_accept_every_question() {
             Purpose::QUESTIONS.map(Some),
             "one call for each question"
         );
-        assert_eq!(book.outcomes(), [CallOutcome::Answered; 7]);
+        assert_eq!(book.outcomes(), [CallOutcome::Answered; 8]);
         sim.shutdown().await;
     }
 }

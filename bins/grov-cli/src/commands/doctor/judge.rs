@@ -48,9 +48,13 @@ pub(super) fn check(context: &Context, proxy: ProxyView) -> Check {
         )
         .consequence(RULES_ONLY)
         .fix("see what the provider answered in the log of grov-proxyd"),
+        None if !is_model => Check::ok(NAME, format!("{summary}; {MODEL_GAIN}")),
         None => Check::ok(NAME, summary),
     }
 }
+
+/// What a person without a model may want to know.
+const MODEL_GAIN: &str = "a model understands more limits and finds more memories, your own Claude Code too: `grov config set llm.provider claude_cli`";
 
 /// Asks the user's own client whether it can judge; `None` if nothing is wrong with it.
 fn client(context: &Context) -> Option<Check> {
