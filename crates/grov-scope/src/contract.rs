@@ -107,10 +107,38 @@ fn patterns_in<'a>(root: &ProjectRoot, texts: impl Iterator<Item = &'a str>) -> 
     for text in texts {
         let mut entries = paths(text);
         named(text, &mut entries);
+        entries.extend(conventional_names(text));
         names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
     }
     names.truncate(MAX_ENTRIES);
     names
+}
+
+/// Files that people name without an ending: "don't forget the readme".
+const CONVENTIONAL: &[&str] = &[
+    "brewfile",
+    "changelog",
+    "codeowners",
+    "contributing",
+    "dockerfile",
+    "gemfile",
+    "gitignore",
+    "jenkinsfile",
+    "justfile",
+    "license",
+    "makefile",
+    "podfile",
+    "procfile",
+    "rakefile",
+    "readme",
+    "vagrantfile",
+];
+
+fn conventional_names(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    words
+        .map(str::to_lowercase)
+        .filter(|word| CONVENTIONAL.contains(&word.as_str()))
 }
 
 fn bounded(text: &str) -> &str {
@@ -137,6 +165,20 @@ mod tests {
         );
         assert_eq!(compiled.forbids(&place("src/auth/a.rs")), None);
         assert!(compiled.is_allowed(&place("src/auth/a.rs")));
+    }
+
+    #[test]
+    fn files_are_named_without_their_ending() {
+        let root = ProjectRoot::new(Some("/home/me/p"));
+        let contract = GoalContract {
+            instructions: vec!["Readme nicht vergessen, und das Dockerfile".to_owned()],
+            ..GoalContract::default()
+        };
+        let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+        for file in ["README.md", "docs/readme.rst", "Dockerfile"] {
+            assert!(compiled.is_named(&NormalizedPath::new(&root, file)), "{file}");
+        }
+        assert!(!compiled.is_named(&NormalizedPath::new(&root, "CHANGELOG.md")));
     }
 
     #[test]
