@@ -80,6 +80,7 @@ mod tests {
                 reason: "r".to_owned(),
                 at_most: 2,
                 broken: None,
+                is_interpreted: false,
             }],
         };
         let rule = Rule::Constraint.as_str().to_owned();
