@@ -13,15 +13,15 @@ use grov_route::PriceTable;
 use grov_runtime::{ContextSettings, MemorySettings};
 use std::sync::Arc;
 
-/// Returns the policy and its worker: corrections first, then what a compaction lost, then team memory, which `judge` chooses
-/// where words find none. Without sources, it only repeats the text that histories already contain.
+/// Returns the policy and its worker: corrections first, then what a compaction lost, then team memory. Where words find
+/// none, the judge of `choice` chooses, with a store of its own, so that its searches delay no request. Without sources, it only repeats the text that histories already contain.
 pub(crate) fn injection(
     store: Arc<DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
     monitor: Arc<ContextMonitor>,
     context: ContextSettings,
     settings: MemorySettings,
-    judge: Option<Arc<dyn Judge>>,
+    choice: Option<(Arc<dyn Judge>, Arc<DaemonStore>)>,
 ) -> (Injection, InjectionWorker) {
     let mut sources: Vec<Arc<dyn ContextSource>> = corrections.into_iter().collect();
     let restoration = RestorationSource::new(monitor, Arc::clone(&store) as Arc<_>);
@@ -32,10 +32,8 @@ pub(crate) fn injection(
         };
         let memory = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
         sources.push(Arc::new(memory));
-        let choice = judge.map(|judge| {
-            let store = Arc::clone(&store) as Arc<_>;
-            MemoryChoiceSource::new(store, judge, Ranking::for_injection(), budget)
-        });
+        let choice = choice
+            .map(|(judge, store)| MemoryChoiceSource::new(store, judge, Ranking::for_injection(), budget));
         sources.extend(choice.map(|choice| Arc::new(choice) as Arc<_>));
     }
     let edits = ContextEdits {

@@ -421,13 +421,17 @@ impl Services<'_> {
             context_setup::monitor(settings.context(), assembly::store_apart(self.home), judge);
         self.tasks.spawn("context windows", worker.run(self.stopping()));
         let has_model = settings.llm().provider != LlmProvider::Offline;
+        let choice = has_model.then(|| {
+            let judge = Arc::clone(&self.judge) as Arc<_>;
+            (judge, assembly::store_apart(self.home))
+        });
         let (injection, worker) = context_setup::injection(
             store,
             corrections,
             Arc::clone(&monitor),
             settings.context(),
             settings.memory(),
-            has_model.then(|| Arc::clone(&self.judge) as Arc<_>),
+            choice,
         );
         let clearing = injection.clearing(ClearSettings {
             summaries: Arc::new(context_setup::Summaries(Arc::clone(&monitor))),

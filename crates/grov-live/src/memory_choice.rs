@@ -1,7 +1,7 @@
 //! Team memory chosen by a model, for prompts that share no words with what they need.
 
 use crate::injection::{ContextSource, ContextText, InjectionPoint};
-use crate::memory_source::{MemoryBackend, check_files, has_work, scope_of};
+use crate::memory_source::{MAX_RECALLED, MemoryBackend, check_files, has_work, scope_of};
 use async_trait::async_trait;
 use grov_domain::{Clock, Judge, MemoryChoiceQuestion, StoreError, SystemClock};
 use grov_memory::{
@@ -12,8 +12,9 @@ use grov_redact::Redactor;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The time for a model to choose. A turn takes longer than this, else its work needs no memory.
-const TIME_TO_CHOOSE: Duration = Duration::from_secs(25);
+/// The time for a model to choose, which is the longest time of a question to the judge. A choice for a turn that has ended is
+/// dropped.
+const TIME_TO_CHOOSE: Duration = Duration::from_secs(60);
 
 /// A source that lets a model choose memories when the words of a prompt find none.
 pub struct MemoryChoiceSource {
@@ -46,7 +47,7 @@ impl MemoryChoiceSource {
             text: point.prompt.clone(),
             files: mentioned_files(&point.prompt),
             before: Some(SystemClock.now()),
-            limit: 1,
+            limit: MAX_RECALLED,
         };
         let found = recall(self.store.as_ref(), &query, &self.ranking, Some(session)).await?;
         if !found.is_empty() {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Memories recalled for a prompt. The budget limits how many are added.
-const MAX_RECALLED: usize = 8;
+pub(crate) const MAX_RECALLED: usize = 8;
 
 /// Files of a prompt that are looked up.
 const MAX_NOTED_FILES: usize = 3;

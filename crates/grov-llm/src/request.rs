@@ -85,9 +85,9 @@ pub(crate) mod limits {
     /// The assistant's last text.
     pub(crate) const ANSWER: usize = 2_400;
     /// A memory.
-    pub(crate) const MEMORY: usize = 320;
+    pub(crate) const MEMORY: usize = 480;
     /// The number of memories.
-    pub(crate) const MEMORY_COUNT: usize = 60;
+    pub(crate) const MEMORY_COUNT: usize = 50;
     /// The number of tasks.
     pub(crate) const TASK_COUNT: usize = 12;
     /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.

@@ -3,16 +3,19 @@
 use crate::recent::is_worth_reading;
 use crate::suspicion::is_withheld;
 use crate::{Query, Ranking, recall};
-use grov_domain::{ClientSessionId, MemorySearch, StoreError, Task, TaskStore};
+use grov_domain::{ClientSessionId, MemorySearch, StoreError, Task, TaskStore, beginning_of};
 use std::fmt::Write;
 
-/// Memories offered to a model: about 4,000 tokens of input.
-const MAX_OFFERED: usize = 60;
+/// Memories offered to a model: about 3,000 tokens of input.
+const MAX_OFFERED: usize = 50;
 /// Of these, the ones that share words with the prompt, however few.
-const MAX_NEAR: usize = 30;
+const MAX_NEAR: usize = 25;
 /// Maximum number of decisions and of files in a line.
 const MAX_POINTS: usize = 2;
-const MAX_FILES: usize = 3;
+const MAX_FILES: usize = 2;
+/// Maximum characters of a goal, and of a choice or a reason.
+const MAX_GOAL: usize = 100;
+const MAX_POINT: usize = 60;
 
 /// Returns the memories of a project that a model may choose among: those that share a word with the prompt, then the newest.
 /// Memories of the session `except`, those without content and those that instruct the agent are left out.
@@ -42,25 +45,26 @@ pub async fn offered<S: MemorySearch + TaskStore + ?Sized>(
     Ok(tasks)
 }
 
-/// Describes a memory in one line for the question: the goal, its first decisions with their reasons, its files.
+/// Describes a memory in one line for the question: the goal, its first decisions with their reasons, its files. Each part is
+/// bounded, so that none is lost when the line is.
 pub fn choice_line(task: &Task) -> String {
-    let mut line = task.goal.as_ref().unwrap_or(&task.original_query).clone();
+    let mut line = beginning_of(task.goal.as_ref().unwrap_or(&task.original_query), MAX_GOAL).to_owned();
     for decision in task.decisions.iter().take(MAX_POINTS) {
-        let _ = write!(line, " / {} ({})", decision.choice, decision.reason);
+        let choice = beginning_of(&decision.choice, MAX_POINT);
+        let reason = beginning_of(&decision.reason, MAX_POINT);
+        let _ = write!(line, " / {choice} ({reason})");
     }
     if task.decisions.is_empty() {
         for finding in task.reasoning_trace.iter().take(1) {
-            let _ = write!(line, " / {finding}");
+            let _ = write!(line, " / {}", beginning_of(finding, MAX_POINT));
         }
     }
-    let files: Vec<&str> = task
-        .files_touched
-        .iter()
-        .take(MAX_FILES)
-        .map(String::as_str)
+    let files = task.files_touched.iter().take(MAX_FILES);
+    let names: Vec<&str> = files
+        .map(|file| file.rsplit('/').next().unwrap_or(file))
         .collect();
-    if !files.is_empty() {
-        let _ = write!(line, " [{}]", files.join(", "));
+    if !names.is_empty() {
+        let _ = write!(line, " [{}]", names.join(", "));
     }
     line
 }

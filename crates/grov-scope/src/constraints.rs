@@ -382,8 +382,10 @@ impl Constraints {
             let is_found = found
                 .iter()
                 .any(|known| known.file.as_deref() == Some(place.display()));
-            if !is_found && !compiled.is_allowed(place) {
-                found.extend(self.paths.breach(place, action).map(|breach| breach.at(place)));
+            if !compiled.is_allowed(place) {
+                let breach = self.paths.breach(place, action);
+                let breach = breach.filter(|breach| !is_found || !breach.is_interpreted);
+                found.extend(breach.map(|breach| breach.at(place)));
             }
         }
         for (place, removes) in command_effects::implied_changes(root, action) {

@@ -25,6 +25,8 @@ pub(crate) struct CompiledContract {
     pub(crate) scope: Vec<Pattern>,
     /// Paths that the user named in the goal or in an instruction.
     pub(crate) named: Vec<Pattern>,
+    /// Files that the user named without an ending.
+    informal: Vec<Pattern>,
     /// Paths named in the agent's proposals that the user accepted.
     agreed: Vec<Pattern>,
     pub(crate) limits: Constraints,
@@ -57,11 +59,14 @@ impl CompiledContract {
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
         let limits = Constraints::new(root, contract, since);
         names.extend(agreed.iter().cloned());
+        let informal = texts.iter().flat_map(|text| conventional_names(text));
+        let informal = informal.map(|name| Pattern::new(root, &name)).collect();
         Self {
             allowed: patterns(&contract.allowed),
             forbidden: patterns(&contract.forbidden),
             scope: patterns(&contract.scope),
             named: names,
+            informal,
             agreed,
             limits,
             request: RequestWords::new(texts, consents),
@@ -82,6 +87,11 @@ impl CompiledContract {
     /// Whether the user named the path.
     pub(crate) fn is_named(&self, place: &NormalizedPath) -> bool {
         self.named.iter().any(|pattern| pattern.expects(place))
+    }
+
+    /// Whether the user mentioned the file without an ending, which ties it to the work and permits nothing.
+    pub(crate) fn is_mentioned(&self, place: &NormalizedPath) -> bool {
+        self.informal.iter().any(|pattern| pattern.expects(place))
     }
 
     /// Whether the user named a folder, or a path with its folder, that covers the path.
@@ -107,7 +117,6 @@ fn patterns_in<'a>(root: &ProjectRoot, texts: impl Iterator<Item = &'a str>) -> 
     for text in texts {
         let mut entries = paths(text);
         named(text, &mut entries);
-        entries.extend(conventional_names(text));
         names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
     }
     names.truncate(MAX_ENTRIES);
@@ -122,7 +131,6 @@ const CONVENTIONAL: &[&str] = &[
     "contributing",
     "dockerfile",
     "gemfile",
-    "gitignore",
     "jenkinsfile",
     "justfile",
     "license",
@@ -176,9 +184,10 @@ mod tests {
         };
         let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
         for file in ["README.md", "docs/readme.rst", "Dockerfile"] {
-            assert!(compiled.is_named(&NormalizedPath::new(&root, file)), "{file}");
+            assert!(compiled.is_mentioned(&NormalizedPath::new(&root, file)), "{file}");
         }
-        assert!(!compiled.is_named(&NormalizedPath::new(&root, "CHANGELOG.md")));
+        assert!(!compiled.is_mentioned(&NormalizedPath::new(&root, "CHANGELOG.md")));
+        assert!(!compiled.is_named(&NormalizedPath::new(&root, "README.md")));
     }
 
     #[test]

@@ -222,9 +222,9 @@ impl Relatedness {
             Some(Association::Docs | Association::Temporary) | None => false,
         };
         let is_named = seen.files.iter().any(|file| self.request.names(&file.file))
-            || places
-                .iter()
-                .any(|place| is_associated(place) || compiled.is_agreed(place));
+            || places.iter().any(|place| {
+                is_associated(place) || compiled.is_agreed(place) || compiled.is_mentioned(place)
+            });
         // Files that the user named are never unrelated.
         let excess = if is_named {
             (evidence.sum - flag).min(-0.1)

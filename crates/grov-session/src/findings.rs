@@ -13,13 +13,27 @@ pub(crate) fn is_doubt_only(assessment: &Assessment) -> bool {
     Finding::are_doubts(&assessment.findings)
 }
 
-/// Identifies the interpretations that an assessment rests on, if it rests on nothing else: the constraints and names of its
-/// hard findings. Empty if one of them, or a repetition, is certain.
+/// Whether a finding is a fact, or a repetition, that rests on no interpretation.
+fn is_certain(finding: &Finding) -> bool {
+    !finding.rule.is_doubt() && !finding.is_interpreted
+}
+
+/// Whether an action is off the goal for certain.
+pub(crate) fn is_certainly_off(assessment: &Assessment) -> bool {
+    let mut findings = assessment.findings.iter();
+    findings.any(|finding| is_certain(finding) && finding.at_most < OFF_GOAL_BELOW)
+}
+
+/// Whether findings rest on these interpretations and on nothing else.
+pub(crate) fn rests_on(assessment: &Assessment, told: impl Fn(&u64) -> bool) -> bool {
+    let found = interpretations(assessment);
+    !found.is_empty() && found.iter().all(told) && !assessment.findings.iter().any(is_certain)
+}
+
+/// Identifies the interpretations that an assessment rests on: the constraints and names of its hard findings. Empty if the
+/// action is off the goal for certain.
 pub(crate) fn interpretations(assessment: &Assessment) -> Vec<u64> {
-    let is_certain = |finding: &&Finding| {
-        !finding.rule.is_doubt() && !finding.is_interpreted && finding.at_most < OFF_GOAL_BELOW
-    };
-    if assessment.findings.iter().any(|finding| is_certain(&finding)) {
+    if is_certainly_off(assessment) {
         return Vec::new();
     }
     let interpreted = assessment

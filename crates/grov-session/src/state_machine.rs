@@ -13,7 +13,7 @@
 //!   then no correction is created until the session is back on its goal or the user types a prompt.
 //! - A finding that rests on an interpretation (of words that name no path and no command) is corrected once, at most at the
 //!   level [`Correct`](grov_domain::CorrectionLevel::Correct), without escalation: an agent that goes on reads the user's
-//!   words for itself. Once more if the user objects.
+//!   words for itself. Once more after the next request, or if the user objects.
 //! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
 //!   [`crate::doubt`]): at most at the level [`Correct`](grov_domain::CorrectionLevel::Correct), without an undo or
 //!   escalation, and only once per goal.
@@ -25,7 +25,7 @@
 use crate::assessed_action::AssessedAction;
 use crate::correction;
 use crate::doubt::OpenDoubts;
-use crate::findings::{has_hard_finding, interpretations, is_doubt_only};
+use crate::findings::{has_hard_finding, interpretations, is_certainly_off, is_doubt_only, rests_on};
 use crate::level::{MAX_DOUBTS, MAX_ESCALATION, ON_GOAL_FROM, lowered, stronger};
 use crate::policy::Policy;
 use crate::recovery_plan::{is_same_file, recovery_plan};
@@ -110,7 +110,7 @@ pub struct DriftStateMachine {
     /// Facts found while the current correction was pending; delivered with it.
     #[serde(rename = "also")]
     attached: Vec<AssessedAction>,
-    /// The interpretations that the agent was told; it is not told again unless the user objects.
+    /// The interpretations that the agent was told; it is not told again before the next request, unless the user objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     told: Vec<u64>,
     /// The base id of the newest correction, and how many further corrections used it.
@@ -221,13 +221,16 @@ impl DriftStateMachine {
         }
         let moot = restored_within(response);
         let told = self.told_again(response);
-        let skipped: Vec<usize> = followed.iter().chain(&moot).chain(&told).copied().collect();
-        let worst = worst(response, &skipped);
-        if worst.is_none() && followed.is_empty() {
+        let counted: Vec<usize> = followed.iter().chain(&moot).copied().collect();
+        let skipped: Vec<usize> = counted.iter().chain(&told).copied().collect();
+        let found = worst(response, &skipped);
+        if found.is_none() && followed.is_empty() && told.is_empty() {
             self.touch(transition.state_changed, context.at);
             return transition;
         }
-        let found = worst.map(|index| (index, &response[index]));
+        // What the agent was told is not corrected again, but it is no return to the goal either.
+        let going_on = worst(response, &counted).map(|index| response[index].assessment.score);
+        let found = found.map(|index| (index, &response[index]));
         let score = found.map(|(_, action)| action.assessment.score);
         let is_delegated = found.is_some_and(|(_, action)| action.is_delegated);
         let mut ignored = None;
@@ -235,7 +238,7 @@ impl DriftStateMachine {
             self.responses += 1;
             self.since_correction = self.since_correction.saturating_add(1);
             let is_back = !followed.is_empty() || response.iter().any(|one| self.is_elsewhere(one));
-            let resolved = (score, !followed.is_empty(), is_back);
+            let resolved = (going_on, !followed.is_empty(), is_back);
             ignored = self.resolve_correction(resolved, context.at, &mut transition);
             if let Some(score) = score {
                 self.push_score(score);
@@ -250,7 +253,15 @@ impl DriftStateMachine {
             self.undoing = None;
         }
         let is_firm = found.is_some_and(|(_, action)| !is_doubt_only(&action.assessment));
-        self.update_mode(score, is_firm, ignored.is_some(), is_delegated, &mut transition);
+        let is_certain =
+            is_firm && found.is_some_and(|(_, action)| interpretations(&action.assessment).is_empty());
+        self.update_mode(
+            going_on,
+            is_certain,
+            ignored.is_some(),
+            is_delegated,
+            &mut transition,
+        );
         let should_correct = found.is_some_and(|(_, action)| self.should_correct(action, contract));
         if let Some((index, action)) = found.filter(|_| should_correct) {
             let min_level = ignored
@@ -350,9 +361,10 @@ impl DriftStateMachine {
         Transition::default()
     }
 
-    /// Clears open doubts: the user asked for something new.
+    /// Clears open doubts, and what the agent was told of interpreted limits: the user asked for something new.
     pub fn on_new_request(&mut self) {
         self.open_doubts.clear();
+        self.told.clear();
     }
 
     /// Drops all findings about a failed call, which changed nothing.
@@ -426,7 +438,7 @@ impl DriftStateMachine {
     fn update_mode(
         &mut self,
         score: Option<u8>,
-        is_firm: bool,
+        is_certain: bool,
         is_ignored: bool,
         is_delegated: bool,
         transition: &mut Transition,
@@ -437,7 +449,7 @@ impl DriftStateMachine {
             state.failed_recoveries = state.failed_recoveries.saturating_add(1).min(FAILURES_TO_FORCE);
         }
         if is_off && state.mode != SessionMode::Forced {
-            let is_forced = is_firm && state.failed_recoveries >= FAILURES_TO_FORCE;
+            let is_forced = is_certain && state.failed_recoveries >= FAILURES_TO_FORCE;
             transition.entered_forced_mode = is_forced;
             state.mode = if is_forced {
                 SessionMode::Forced
@@ -468,7 +480,10 @@ impl DriftStateMachine {
         if self.state.mode == SessionMode::Forced && !interpretations(&action.assessment).is_empty() {
             return false;
         }
+        let is_more_certain =
+            is_certainly_off(&action.assessment) && !self.violation.interpretations.is_empty();
         if let Some(pending) = self.pending_correction()
+            && !is_more_certain
             && (pending.score <= score && (self.violation.is_hard || !is_hard))
         {
             return false;
@@ -496,13 +511,10 @@ impl DriftStateMachine {
     /// are attached to it.
     fn told_again(&self, response: &[AssessedAction]) -> Vec<usize> {
         let is_pending = self.pending_correction().is_some();
-        let is_told = |one: &AssessedAction| {
-            let found = interpretations(&one.assessment);
-            let is_known = |one: &u64| {
-                self.told.contains(one) && !(is_pending && self.violation.interpretations.contains(one))
-            };
-            !found.is_empty() && found.iter().all(is_known)
+        let is_known = |one: &u64| {
+            self.told.contains(one) && !(is_pending && self.violation.interpretations.contains(one))
         };
+        let is_told = |one: &AssessedAction| rests_on(&one.assessment, is_known);
         let all = response.iter().enumerate();
         all.filter(|(_, one)| is_told(one))
             .map(|(index, _)| index)

@@ -2,9 +2,12 @@
 //! turn.
 
 use super::{ContextSource, ContextText, InjectionPoint};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use grov_domain::TaskId;
 use grov_wire::{Key128, Skeleton};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +21,14 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct SourcedText {
     pub(super) source: Arc<dyn ContextSource>,
     pub(super) text: ContextText,
+}
+
+impl SourcedText {
+    /// Whether all memories that it quotes are among these.
+    pub(super) fn is_quoted(&self, quoted: &HashSet<TaskId>) -> bool {
+        let memories = &self.text.memories;
+        !memories.is_empty() && memories.iter().all(|memory| quoted.contains(memory))
+    }
 }
 
 impl fmt::Debug for SourcedText {
@@ -87,6 +98,8 @@ pub(super) async fn ask_again(
         let timeout = source.answers_within().unwrap_or(TIMEOUT);
         let point = InjectionPoint {
             deadline: Instant::now() + timeout,
+            // No text for a prompt needs the body, which may be large.
+            body: Bytes::new(),
             ..point.clone()
         };
         let answer = tokio::time::timeout(timeout, source.context(&point)).await;

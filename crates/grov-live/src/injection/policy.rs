@@ -591,7 +591,9 @@ impl Injection {
         if !CacheWindow::of(&history, link).has_room() {
             return None;
         }
-        let late = prepared.slot.state().late_texts().take(skeleton);
+        let mut late = prepared.slot.state().late_texts().take(skeleton);
+        // Another text of this turn may have quoted the same.
+        late.retain(|late| !late.is_quoted(&point.quoted));
         (applies || !late.is_empty()).then_some((point, late))
     }
 }

@@ -115,11 +115,14 @@ impl Target {
         }
     }
 
-    /// Whether it covers a file by a path, without wildcards, that stands in the text of its constraint.
+    /// Whether it covers a file by a path that stands in the text of its constraint: a file, a folder, or all below a folder.
     fn is_quoted(&self, place: &NormalizedPath, text: &str) -> bool {
         match self {
             Self::Path(pattern) => {
-                let path = pattern.text().trim_start_matches("./").trim_end_matches('/');
+                let path = pattern
+                    .text()
+                    .trim_start_matches("./")
+                    .trim_end_matches(['*', '/']);
                 !path.is_empty() && !path.contains('*') && text.contains(path) && self.covers(place)
             }
             Self::Kind(_) | Self::Place(_) => false,
@@ -269,14 +272,19 @@ impl PathConstraints {
                 && (limit.is_strict || !limit.targets.iter().any(|target| target.owns(place)))
                 && leaves_layer(&limit.targets, place)
         };
-        if let Some(limit) = self.forbidden.iter().find(forbids) {
-            let is_quoted = limit
-                .targets
-                .iter()
-                .any(|target| target.is_quoted(place, &limit.text));
+        let is_quoted = |limit: &PathConstraint| {
+            let mut targets = limit.targets.iter();
+            targets.any(|target| target.is_quoted(place, &limit.text))
+        };
+        let broken = || self.forbidden.iter().filter(forbids);
+        // What is certain counts more than what is understood.
+        if let Some(limit) = broken()
+            .find(|limit| is_quoted(limit))
+            .or_else(|| broken().next())
+        {
             return Some(PathBreach {
                 text: &limit.text,
-                is_interpreted: !is_quoted,
+                is_interpreted: !is_quoted(limit),
             });
         }
         // How far the work on a place reaches is a matter of opinion.

@@ -5,9 +5,10 @@ use super::response::{facts, reasons, worst};
 use super::transition::{EventContext, Transition};
 use super::{DriftStateMachine, MAX_EARLIER};
 use crate::assessed_action::AssessedAction;
+use crate::findings::{is_certainly_off, rests_on};
 use crate::recovery_plan::recovery_plan;
 use crate::violation::Violation;
-use grov_domain::GoalContract;
+use grov_domain::{GoalContract, SessionMode};
 
 impl DriftStateMachine {
     /// Attaches hard findings to the pending correction. Returns whether its text changed.
@@ -19,7 +20,21 @@ impl DriftStateMachine {
                 .attached
                 .iter()
                 .any(|known| known.call.is_some() && known.call == one.call);
-            if self.pending_correction().is_some() && !is_known && self.attached.len() < MAX_EARLIER {
+            if self.pending_correction().is_none() || is_known {
+                continue;
+            }
+            // What is certain takes the place of what is understood.
+            let uncertain = self
+                .attached
+                .iter()
+                .position(|known| !is_certainly_off(&known.assessment));
+            if self.attached.len() >= MAX_EARLIER
+                && is_certainly_off(&one.assessment)
+                && let Some(uncertain) = uncertain
+            {
+                self.attached.remove(uncertain);
+            }
+            if self.attached.len() < MAX_EARLIER {
                 self.attached.push((*one).clone());
                 is_new = true;
             }
@@ -70,6 +85,12 @@ impl DriftStateMachine {
         if self.state.correction.is_some() || !self.may_correct() {
             return transition;
         }
+        let is_told = |one: &u64| self.told.contains(one) || self.state.mode == SessionMode::Forced;
+        let spent = |one: &AssessedAction| rests_on(&one.assessment, is_told);
+        self.attached = std::mem::take(&mut self.attached)
+            .into_iter()
+            .filter(|one| !spent(one))
+            .collect();
         let Some(index) = worst(&self.attached, &[]) else {
             return transition;
         };

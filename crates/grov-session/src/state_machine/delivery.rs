@@ -1,12 +1,13 @@
 //! Delivers corrections and resolves them: followed, ignored or overtaken.
 
-use super::DriftStateMachine;
 use super::recovery::OngoingUndo;
 use super::response::facts;
 use super::transition::Transition;
+use super::{DriftStateMachine, push_bounded};
 use crate::assessed_action::AssessedAction;
 use crate::correction::{self, MAX_ISSUES};
 use crate::doubt::shows_work;
+use crate::findings::interpretations;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::is_same_file;
 use crate::violation::Violation;
@@ -39,6 +40,7 @@ impl DriftStateMachine {
                 .partition(was_shown);
         self.attached = left;
         for one in &shown_facts {
+            push_bounded(&mut self.told, interpretations(&one.assessment));
             self.push_earlier(Violation::of(one, true));
         }
         let Some(correction) = &self.state.correction else {

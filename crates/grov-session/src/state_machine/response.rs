@@ -1,7 +1,7 @@
 //! Evaluates the actions of a response.
 
 use crate::assessed_action::{AssessedAction, reason};
-use crate::findings::has_hard_finding;
+use crate::findings::{has_hard_finding, is_certainly_off};
 use crate::level::ON_GOAL_FROM;
 use crate::violation::Violation;
 use grov_domain::{ActionSketch, Assessment};
@@ -45,7 +45,7 @@ pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
     }
 }
 
-/// Returns the worst action that changed something or has findings.
+/// Returns the worst action that changed something or has findings: the worst certain one, if there is one.
 pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<usize> {
     let counts = |one: &AssessedAction| {
         if one.is_delegated {
@@ -57,7 +57,10 @@ pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<u
     let counted = response.iter().enumerate();
     let counted = counted.filter(|(index, one)| counts(one) && !followed.contains(index));
     counted
-        .min_by_key(|(_, one)| (one.assessment.score, !has_hard_finding(&one.assessment)))
+        .min_by_key(|(_, one)| {
+            let found = &one.assessment;
+            (!is_certainly_off(found), found.score, !has_hard_finding(found))
+        })
         .map(|(index, _)| index)
 }
 

@@ -1294,5 +1294,10 @@ fn a_path_listed_with_something_else_is_forbidden() {
             &[],
             &["edit src/api.ts"],
         ),
+        (
+            "don't change the signatures in src/a.ts and src/b.ts",
+            &[],
+            &["edit src/a.ts", "edit src/b.ts"],
+        ),
     ]);
 }

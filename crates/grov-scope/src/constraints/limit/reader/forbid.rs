@@ -311,22 +311,24 @@ impl ClauseReader<'_> {
     }
 }
 
-/// The paths that are what a verb changes, or are listed with that: no preposition stands before them.
+/// The paths that are what a verb changes, or are listed with that: no preposition stands before them or before the path that
+/// they follow.
 fn direct_objects(words: &[Token]) -> Vec<Place> {
-    let is_article = |token: &&Token| DETERMINERS.contains(&token.folded.as_str());
-    let is_direct = |at: usize| {
+    let mut found = Vec::new();
+    // Whether the last path was one.
+    let mut is_list_direct = true;
+    for (at, token) in words.iter().enumerate().filter(|(_, token)| token.is_place()) {
+        let is_article = |token: &&Token| DETERMINERS.contains(&token.folded.as_str());
         let before = words[..at].iter().rev().find(|token| !is_article(token));
-        before.is_none_or(|token| {
-            token.is_place()
-                || token.pauses
-                || token.is_any(&[Term::Change, Term::Remove, Term::Rename, Term::And])
-        })
-    };
-    let paths = words.iter().enumerate().filter(|(_, token)| token.is_place());
-    paths
-        .filter(|(at, _)| is_direct(*at))
-        .map(|(_, token)| place_of(token))
-        .collect()
+        let is_verb = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
+        let is_listed = |token: &Token| token.is_place() || token.pauses || token.is(Term::And);
+        let is_direct = before.is_none_or(|token| is_verb(token) || is_list_direct && is_listed(token));
+        if is_direct {
+            found.push(place_of(token));
+        }
+        is_list_direct = is_direct;
+    }
+    found
 }
 
 /// Words before an object that are no prepositions.
