@@ -258,12 +258,15 @@ fn meaning_of_login(name: &Name<'_>) -> Option<Meaning> {
     (name.quoted && name.text == "auth").then_some(Meaning::Token)
 }
 
-/// Returns whether at least 20 characters of the alphabet of keys start at `from`, or after spaces and quotes.
+/// Returns whether at least 20 characters of the alphabet of keys, with a capital letter, start at `from`, or after spaces and quotes.
 fn could_be_random(bytes: &[u8], from: usize) -> bool {
     let start = Class::of(" \t\"'`\\").run(bytes, from, 6);
     // Checking the 20th character first rejects nearly everything.
     let far = bytes.get(start + 19).copied().unwrap_or(b' ');
-    RANDOM.has(far) && RANDOM.run(bytes, start, 20) == start + 20
+    // Digests and UUIDs have no capital letters.
+    RANDOM.has(far)
+        && RANDOM.run(bytes, start, 20) == start + 20
+        && bytes[start..start + 20].iter().any(u8::is_ascii_uppercase)
 }
 
 pub(crate) const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");

@@ -17,6 +17,8 @@ enum Form {
     UserAndPassword(u8),
     /// In the next word after a prefix: `-passin pass:x`.
     Prefixed(&'static str),
+    /// In the next word or attached, if it is no plain word: the option has other meanings too.
+    Secretly,
     /// Cookies in the next word: `-b 'session=x'`.
     Cookies,
 }
@@ -32,7 +34,7 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 19] = [
+pub(crate) const PROGRAMS: [Program; 34] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
@@ -52,6 +54,21 @@ pub(crate) const PROGRAMS: [Program; 19] = [
     Program { keywords: &["lftp "], options: &["-u"], form: Form::UserAndPassword(b',') },
     Program { keywords: &["7z a ", "7z x ", "7za a ", "7za x "], options: &["-p"], form: Form::Attached },
     Program { keywords: &["snmpget ", "snmpwalk ", "snmpset "], options: &["-A", "-X"], form: Form::Password },
+    Program { keywords: &["ssh-keygen "], options: &["-P", "-N"], form: Form::Password },
+    Program { keywords: &["ossutil ", "ossutil64 "], options: &["-k"], form: Form::Password },
+    Program { keywords: &["plink ", "pscp ", "psftp ", "putty ", "kitty ", "kadmin "], options: &["-pw", "-w"], form: Form::Password },
+    Program { keywords: &["psexec ", "psexec64 ", "winrm ", "evil-winrm ", "sqlcl "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["security "], options: &["-p", "-w", "-P"], form: Form::Secretly },
+    Program { keywords: &["openssl "], options: &["-hmac", "-passin", "-macopt"], form: Form::Secretly },
+    Program { keywords: &["cypher-shell ", "beeline ", "nzsql ", "snowsql ", "arangosh ", "clickhouse-client ", "influx "], options: &["-p", "-pw", "-password"], form: Form::Secretly },
+    Program { keywords: &["signtool ", "makecert "], options: &["/p"], form: Form::Password },
+    Program { keywords: &["schtasks "], options: &["/rp"], form: Form::Password },
+    Program { keywords: &["useradd ", "usermod ", "adduser "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["nuget ", "choco "], options: &["-k", "-ApiKey"], form: Form::Secretly },
+    Program { keywords: &["twine ", "svn ", "hg "], options: &["-p"], form: Form::Secretly },
+    Program { keywords: &["impacket-", "crackmapexec ", "netexec ", "hydra ", "rpcclient "], options: &["-p", "-H"], form: Form::Secretly },
+    Program { keywords: &["mysqladmin "], options: &["-p"], form: Form::Attached },
+    Program { keywords: &["etcdctl ", "influx ", "wget ", "aria2c ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
 ];
 
 /// Maximum distance of an option from the program's name, in bytes.
@@ -73,13 +90,14 @@ pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>)
         return;
     }
     let limit = bytes.len().min(keyword.end + MAX_COMMAND);
+    let slashes = program.options.iter().any(|option| option.starts_with('/'));
     let mut at = keyword.end - 1;
     while at < limit {
         match bytes[at] {
             b'\n' if bytes[at - 1] != b'\\' => break,
             b'|' | b';' => break,
             b'&' if bytes[at..].starts_with(b"&&") => break,
-            b'-' if bytes[at - 1].is_ascii_whitespace() => {
+            b'-' | b'/' if bytes[at - 1].is_ascii_whitespace() && (bytes[at] == b'-' || slashes) => {
                 if let Some(range) = option_value(scan, program, at) {
                     let text = &scan.text[range.clone()];
                     at = range.end;
@@ -123,6 +141,11 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
     }
     match program.form {
         Form::Password | Form::Attached | Form::Cookies => Some(word),
+        Form::Secretly => {
+            let text = scan.text.get(word.clone())?;
+            (text.len() >= 6 && has_digit(text) && !text.contains(['/', ':', '.', '=']) || looks_random(text))
+                .then_some(word)
+        }
         Form::UserAndPassword(sign) => {
             let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
             (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
@@ -178,7 +201,7 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let Some(text) = scan.text.get(value.clone()) else {
         return;
     };
-    if text.len() < 3 || text.starts_with('-') || is_stand_in(text) {
+    if text.len() < 3 || text.starts_with('-') || is_stand_in(text) || is_usage(scan, start, text) {
         return;
     }
     let password = scan.text[keyword.clone()]
@@ -207,6 +230,94 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     };
     if !ordinary {
         scan.found("command-password", Certainty::Place, value);
+    }
+}
+
+/// Returns whether a flag with this value is in a text about its use: `[--token TOKEN]`, `--password PASS`, `--token <TOKEN>`.
+fn is_usage(scan: &Scan<'_>, flag: usize, value: &str) -> bool {
+    let name = value.trim_end_matches([']', ')', '}', '|', ',', '.']);
+    let is_upper = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
+    let bracketed = value.ends_with(']') || flag.checked_sub(1).is_some_and(|at| scan.bytes[at] == b'[');
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &["PASS", "PWD", "PW", "TOKEN", "KEY", "SECRET", "STRING", "TEXT", "VALUE", "STR", "CODE", "PHRASE"];
+    let names_a_value = NAMES
+        .iter()
+        .any(|known| name == *known || name.ends_with(known) || name.starts_with(known));
+    is_upper && (bracketed || names_a_value) || bracketed && is_words(name)
+}
+
+/// Finds the password of `user/password@host` after the name of a program of Oracle.
+pub(crate) fn oracle(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_LINE: usize = 256;
+    if crate::token::continues_a_word(scan.bytes, keyword.start) {
+        return;
+    }
+    let to = scan
+        .text
+        .floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
+    let line = scan.text[keyword.end..to]
+        .split(['\n', ';', '|'])
+        .next()
+        .unwrap_or_default();
+    for word in line.split_whitespace().take(8) {
+        let login = word
+            .strip_prefix("userid=")
+            .unwrap_or(word)
+            .trim_matches(['"', '\'', '`']);
+        let Some((user, rest)) = login.split_once('/') else {
+            continue;
+        };
+        let password = rest.rsplit_once("@").map_or(rest, |(password, _)| password);
+        let password = password.split("@//").next().unwrap_or_default();
+        let is_user = !user.is_empty() && user.bytes().all(|byte| Class::of("A-Za-z0-9_$#").has(byte));
+        if is_user && password.len() >= 3 && !password.contains('/') && !is_stand_in(password) {
+            let start = keyword.end + (password.as_ptr() as usize - line.as_ptr() as usize);
+            scan.found(
+                "command-password",
+                Certainty::Place,
+                start..start + password.len(),
+            );
+            return;
+        }
+    }
+}
+
+/// Finds the word of a here-string: `--with-token <<< "…"`, `sudo -S <<< '…'`.
+pub(crate) fn here_string(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_BEFORE: usize = 96;
+    let bytes = scan.bytes;
+    let from = keyword.start.saturating_sub(MAX_BEFORE);
+    let line = bytes[from..keyword.start]
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let names: [&[u8]; 7] = [
+        b"passw", b"token", b"sudo -s", b"secret", b"login", b"auth", b"key",
+    ];
+    if !names
+        .iter()
+        .any(|name| line.windows(name.len()).any(|part| part == *name))
+    {
+        return;
+    }
+    let value = word(bytes, Class::of(" \t").run(bytes, keyword.end, 4));
+    let Some(text) = scan.text.get(value.clone()) else {
+        return;
+    };
+    let start = text
+        .find(':')
+        .filter(|_| line.windows(8).any(|part| part == b"chpasswd"))
+        .map_or(0, |colon| colon + 1);
+    if text.len() >= 4 && !is_stand_in(text) {
+        scan.found(
+            "command-password",
+            Certainty::Place,
+            value.start + start..value.end,
+        );
     }
 }
 

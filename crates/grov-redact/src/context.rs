@@ -1,13 +1,17 @@
 //! Rules for secrets that are recognized by the text around them.
 
 use crate::assignment;
+use crate::codes;
 use crate::command;
 use crate::header;
+use crate::literals;
 use crate::pattern::Class;
 use crate::places;
 use crate::private;
 use crate::prose;
 use crate::scan::{Certainty, Scan, end_of_run};
+use crate::seed;
+use crate::table;
 use crate::token::{continues_a_word, start_of_run};
 use crate::value::{
     has_digit, has_letter, has_space, is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words,
@@ -32,14 +36,22 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (announced, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
     (prose::password, prose::PASSWORD_WORDS),
     (prose::key, prose::KEY_WORDS),
-    (prose::code, prose::CODE_WORDS),
+    (literals::literal, literals::BEFORE_LITERAL),
+    (literals::call, literals::CALLS),
+    (literals::directive, literals::DIRECTIVES),
+    (codes::recovery, codes::RECOVERY_WORDS),
+    (codes::serial, codes::SERIAL_WORDS),
+    (seed::phrase, seed::SEED_WORDS),
+    (table::column, table::HEADINGS),
     (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "--password-stdin", "--with-token"]),
+    (command::here_string, &["<<<"]),
+    (command::oracle, &["sqlplus ", "rman target ", "expdp ", "impdp ", "sqlldr ", "sqlcl "]),
     (command::htpasswd, &["htpasswd "]),
     (one_time_seed, &["otpauth://"]),
     (command::flag, &[
         "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",
         "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
-        "-authkey", "-account-key",
+        "-authkey", "-account-key", "-pw", "-psk", "-pat", "-hmac-key", "-private-key", "-master-key", "-encryption-key", "-license-key",
     ]),
     (assignment::element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>"]),
     (sentence, &[

@@ -45,9 +45,19 @@ fn slot(gram: u32) -> usize {
     (gram.wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
+/// Number of groups of slots.
+const GROUPS: usize = 4096;
+
+/// Returns the group of a slot.
+fn group(slot: usize) -> usize {
+    slot >> 4
+}
+
 struct Index {
-    /// All keywords, sorted by gram.
+    /// All keywords, sorted by the slots of their grams.
     entries: Vec<Entry>,
+    /// The first entry of each group of slots, and the number of entries.
+    groups: Vec<u16>,
     /// One bit for each slot: whether a keyword has it.
     filter: [u64; 1024],
 }
@@ -66,26 +76,42 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     for (at, program) in PROGRAMS.iter().enumerate() {
         add(program.keywords, Trigger::Command(at));
     }
-    entries.sort_by_key(|entry| entry.gram);
+    entries.sort_by_key(|entry| slot(entry.gram));
+    let mut groups = vec![0_u16; GROUPS + 1];
+    for entry in &entries {
+        groups[group(slot(entry.gram)) + 1] += 1;
+    }
+    for at in 0..GROUPS {
+        groups[at + 1] += groups[at];
+    }
     let mut filter = [0_u64; 1024];
     for entry in &entries {
         let slot = slot(entry.gram);
         filter[slot >> 6] |= 1 << (slot & 63);
     }
-    Index { entries, filter }
+    Index {
+        entries,
+        groups,
+        filter,
+    }
 });
 
 /// Calls `visit` for every keyword in the text, in order. The case matters only for keywords of tokens.
 pub(crate) fn for_each_keyword(bytes: &[u8], mut visit: impl FnMut(Range<usize>, Trigger)) {
-    let Index { entries, filter } = &*INDEX;
+    let Index {
+        entries,
+        groups,
+        filter,
+    } = &*INDEX;
     for (at, window) in bytes.windows(3).enumerate() {
         let gram = gram(window[0], window[1], window[2]);
         let slot = slot(gram);
         if filter[slot >> 6] >> (slot & 63) & 1 == 0 {
             continue;
         }
-        let first = entries.partition_point(|entry| entry.gram < gram);
-        for entry in entries[first..].iter().take_while(|entry| entry.gram == gram) {
+        let group = group(slot);
+        let candidates = &entries[usize::from(groups[group])..usize::from(groups[group + 1])];
+        for entry in candidates.iter().filter(|entry| entry.gram == gram) {
             let Some(found) = bytes.get(at..at + entry.keyword.len()) else {
                 continue;
             };

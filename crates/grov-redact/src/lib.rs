@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod assignment;
+mod bare;
+mod codes;
 mod command;
 mod context;
 mod cut;
@@ -26,15 +28,20 @@ mod index;
 mod json;
 mod judgement;
 mod key;
+mod literals;
 mod own_text;
 mod pattern;
 mod places;
 mod private;
 mod prose;
+mod random;
 mod redacted;
 mod redactor;
 mod scan;
 mod secret;
+mod seed;
+mod surroundings;
+mod table;
 mod token;
 mod tokens;
 mod url;

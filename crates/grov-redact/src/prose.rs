@@ -31,11 +31,8 @@ pub(crate) const KEY_WORDS: &[&str] = &[
     "zugriffsschlüssel", "geheimer schlüssel", "clé d'accès", "clé secrète", "clave secreta", "clave de acceso",
     "chave secreta", "chave de acesso", "chiave segreta", "chiave di accesso", "секретный ключ", "Секретный ключ",
     "ключ доступа", "tajny klucz", "klucz dostępu", "密钥", "密鑰", "アクセスキー", "シークレットキー", "비밀 키",
-    "the token for ",
+    "token for ",
 ];
-
-/// Words for codes that replace a second factor.
-pub(crate) const CODE_WORDS: &[&str] = &["recovery code", "backup code", "wiederherstellungscode"];
 
 /// Maximum distance between a word and its secret, in bytes.
 const MAX_DISTANCE: usize = 96;
@@ -222,21 +219,6 @@ pub(crate) fn key(scan: &mut Scan<'_>, keyword: Range<usize>) {
             Certainty::Place,
             found.range,
         );
-    }
-}
-
-/// Finds the code that a sentence names, such as `004a9-fe237`.
-pub(crate) fn code(scan: &mut Scan<'_>, keyword: Range<usize>) {
-    const CODE: Class = Class::of("0-9a-fA-F-");
-    let found = candidates(scan, &keyword).into_iter().find(|candidate| {
-        let text = candidate.text;
-        (9..=40).contains(&text.len())
-            && text.contains('-')
-            && has_digit(text)
-            && text.bytes().all(|b| CODE.has(b))
-    });
-    if let Some(found) = found {
-        scan.found("secret", Certainty::Place, found.range);
     }
 }
 
@@ -504,7 +486,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
 }
 
 /// Returns the stem of a file name, a host or a version: `config.py`, `db.example.com`, `2.4.1`.
-fn file_stem(word: &str) -> Option<&str> {
+pub(crate) fn file_stem(word: &str) -> Option<&str> {
     let (stem, ending) = word.rsplit_once('.')?;
     let short = (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let plain = stem.bytes().all(|byte| Class::of("A-Za-z0-9_.~-").has(byte));
@@ -517,7 +499,7 @@ fn file_stem(word: &str) -> Option<&str> {
 }
 
 /// Returns whether a word names an algorithm, an encoding or a version: `sha256`, `argon2id`, `utf-8`, `oauth2`.
-fn is_algorithm(word: &str) -> bool {
+pub(crate) fn is_algorithm(word: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
         "sha", "md", "bcrypt", "argon", "pbkdf", "scrypt", "utf", "base", "aes", "rsa", "hmac", "oauth", "ed", "http",

@@ -1,11 +1,13 @@
 //! One pass over a text, with the findings so far and the part that each rule has examined.
 
 use crate::assignment;
+use crate::bare;
 use crate::command::{self, PROGRAMS};
 use crate::context::{self, CONTEXTS};
 use crate::index::{Trigger, for_each_keyword};
 use crate::redactor::Finding;
-use crate::tokens::TOKENS;
+use crate::seed;
+use crate::tokens::{COUNT, TOKENS};
 use crate::url;
 use memchr::memchr3_iter;
 use std::ops::Range;
@@ -66,6 +68,8 @@ impl<'t> Scan<'t> {
         };
         scan.keywords();
         scan.separators();
+        bare::tokens(&mut scan);
+        seed::lines(&mut scan);
         scan.merged()
     }
 
@@ -82,12 +86,12 @@ impl<'t> Scan<'t> {
 
     fn keywords(&mut self) {
         // A token rule skips keywords that end before this, so that it examines each byte once.
-        let mut dead_until = [0_usize; TOKENS.len()];
+        let mut dead_until = [0_usize; COUNT];
         let bytes = self.bytes;
         for_each_keyword(bytes, |keyword, trigger| match trigger {
             Trigger::Token(number) if keyword.end <= dead_until[number] => {}
             Trigger::Token(number) => {
-                let rule = &TOKENS[number];
+                let rule = TOKENS[number];
                 match rule.find(bytes, keyword) {
                     Ok(range) => {
                         dead_until[number] = range.end;

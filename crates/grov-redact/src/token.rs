@@ -1,6 +1,7 @@
 //! Rules for keys and tokens that are recognized by their form.
 
 use crate::pattern::{Class, Part, walk};
+use crate::random::generated;
 use std::ops::Range;
 
 /// A rule for one form of token.
@@ -16,6 +17,8 @@ pub(crate) struct TokenRule {
     at_word_start: bool,
     /// Whether a token without a digit is an ordinary word.
     with_digit: bool,
+    /// Whether what follows the keyword must look generated, because the keyword also begins words.
+    random: bool,
     /// The part of the token after the keyword.
     parts: &'static [Part],
 }
@@ -32,6 +35,7 @@ pub(crate) const fn rule(
         prefix: None,
         at_word_start: false,
         with_digit: false,
+        random: false,
         parts,
     }
 }
@@ -46,6 +50,12 @@ impl TokenRule {
     /// Requires a digit after the keyword.
     pub(crate) const fn with_digit(mut self) -> Self {
         self.with_digit = true;
+        self
+    }
+
+    /// Requires that what follows the keyword looks generated.
+    pub(crate) const fn random(mut self) -> Self {
+        self.random = true;
         self
     }
 
@@ -73,7 +83,11 @@ impl TokenRule {
         }
         let end = walk(self.parts, bytes, keyword.end)?;
         let body = &bytes[keyword.end..end];
-        if is_stand_in(body) || needs_digit && !body.iter().any(u8::is_ascii_digit) {
+        let is_random = || std::str::from_utf8(body).is_ok_and(|body| generated(body).is_some());
+        if is_stand_in(body) && !body.is_empty()
+            || self.random && !is_random()
+            || needs_digit && !body.iter().any(u8::is_ascii_digit)
+        {
             // A match that starts later in it is a placeholder too.
             return Err(end);
         }

@@ -12,9 +12,29 @@ const WORD: Class = Class::WORD;
 const URL64: Class = Class::BASE64_URL;
 const HEX: Class = Class::LOWER_HEX;
 
+mod services;
+
+/// Number of rules.
+pub(crate) const COUNT: usize = COMMON.len() + services::SERVICES.len();
+
 /// The rules. If two overlap, the union of both ranges is masked with the name of the first finding.
+pub(crate) static TOKENS: [&TokenRule; COUNT] = {
+    let mut all = [&COMMON[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < COMMON.len() {
+            &COMMON[at]
+        } else {
+            &services::SERVICES[at - COMMON.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
+/// The rules of the most common services and of standard formats.
 #[rustfmt::skip]
-pub(crate) static TOKENS: &[TokenRule] = &[
+const COMMON: &[TokenRule] = &[
     // -- AI services
     rule("anthropic-api-key", &["sk-ant-"], &[Run(URL64, 20, OPEN)]),
     rule("openrouter-api-key", &["sk-or-v1-"], &[Run(HEX, 48, OPEN)]),

@@ -1,5 +1,6 @@
 //! Tokens that are recognized by their form: generated ones are found, near misses are not.
 
+use crate::services::SERVICES;
 use grov_redact::Redactor;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::string::string_regex;
@@ -431,7 +432,8 @@ fn examples(runner: &mut TestRunner, form: &str, count: usize) -> Vec<String> {
 fn every_form_is_found_and_its_near_miss_is_not() {
     let redactor = Redactor::new();
     let mut runner = TestRunner::deterministic();
-    for (rule, form, near_miss) in FORMS {
+    let mut wrong = Vec::new();
+    for (rule, form, near_miss) in FORMS.iter().chain(SERVICES) {
         for token in examples(&mut runner, form, 24) {
             for (before, after) in [
                 ("", ""),
@@ -447,17 +449,22 @@ fn every_form_is_found_and_its_near_miss_is_not() {
                 let whole = found.iter().any(|f| {
                     f.rule == *rule && f.range.start <= expected.start && f.range.end >= expected.end
                 });
-                assert!(whole, "{rule} in {text}: {found:?}");
-                assert_eq!(
-                    redactor.redact(&text),
-                    format!("{before}[redacted:{rule}]{after}")
-                );
+                let expected = format!("{before}[redacted:{rule}]{after}");
+                if !whole || redactor.redact(&text) != expected {
+                    wrong.push(format!("{rule} in {text:?}: {found:?}"));
+                }
             }
         }
         for text in examples(&mut runner, near_miss, 24) {
-            assert_eq!(redactor.findings(&format!("see {text} .")), [], "{rule}: {text}");
+            // It may look random.
+            let found = redactor.findings(&format!("see {text} ."));
+            let found: Vec<_> = found.iter().filter(|f| f.rule != "high-entropy").collect();
+            if !found.is_empty() {
+                wrong.push(format!("near miss of {rule}: {text}: {found:?}"));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -466,13 +473,15 @@ fn every_rule_has_a_case() {
     for rule in Redactor::rules() {
         // This rule finds two secrets in one text and has its own test.
         let own_test = rule == "aws-secret-access-key";
-        let covered = own_test || FORMS.iter().any(|(other, ..)| *other == rule) || contexts.contains(&rule);
+        let covered = own_test
+            || FORMS.iter().chain(SERVICES).any(|(other, ..)| *other == rule)
+            || contexts.contains(&rule);
         assert!(covered, "no case for {rule}");
     }
     let mut rules: Vec<&str> = Redactor::rules().collect();
     rules.sort_unstable();
     rules.dedup();
-    assert!(rules.len() >= 40, "{} rules", rules.len());
+    assert!(rules.len() >= 160, "{} rules", rules.len());
 }
 
 #[test]

@@ -5,4 +5,5 @@ mod contexts;
 mod forms;
 mod ordinary;
 mod properties;
+mod services;
 mod speed;

@@ -1,0 +1,331 @@
+//! Finds generated tokens that no name and no form announces: by their randomness and the words around them.
+
+use crate::codes::{ProductKey, product_key};
+use crate::pattern::Class;
+use crate::random::{Alphabet, MAX_TOKEN, generated, is_encoded_text};
+use crate::scan::{Certainty, Scan};
+use crate::surroundings::{Said, said};
+use crate::value::{is_name, is_public_identifier, is_stand_in};
+use std::ops::Range;
+
+/// The characters of tokens, and of paths and assignments that hold some.
+const RUN: Class = Class::of("A-Za-z0-9+/=_-");
+/// Minimum length of a token, in bytes.
+const MIN_TOKEN: usize = 16;
+/// Minimum length of a token that nothing announces, in bytes.
+const MIN_ALONE: usize = 24;
+/// Number of bytes that are tested at once.
+const BLOCK: usize = 16;
+
+/// Finds all generated tokens.
+pub(crate) fn tokens(scan: &mut Scan<'_>) {
+    let bytes = scan.bytes;
+    let mut seen = 0;
+    let mut at = 0;
+    while let Some(block) = bytes.get(at..at + BLOCK).and_then(|block| block.try_into().ok()) {
+        if let Some(inside) = inside_of_token(block) {
+            let inside = at + inside;
+            if inside >= seen {
+                let start = after_escape(bytes, RUN.run_back(bytes, inside, inside - seen));
+                let end = RUN.run(bytes, inside, usize::MAX);
+                seen = end;
+                if end - start >= MIN_TOKEN {
+                    run(scan, start..end);
+                }
+            }
+            if seen > at + 2 * BLOCK {
+                at = seen - BLOCK;
+            }
+        }
+        at += BLOCK;
+    }
+}
+
+/// Returns the start of a run without the letter of an escape such as `\n`, or the end of a terminal colour code.
+fn after_escape(bytes: &[u8], start: usize) -> usize {
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+    let letter = bytes.get(start);
+    match (before, letter) {
+        (Some(b'\\'), Some(b'n' | b'r' | b't')) => start + 1,
+        (Some(b'['), Some(b'0'..=b'9')) => {
+            let code = Class::DIGIT.run(bytes, start, 4);
+            if bytes.get(code) == Some(&b'm') {
+                code + 1
+            } else {
+                start
+            }
+        }
+        _ => start,
+    }
+}
+
+/// Returns the offset of one of the two halves of a block that has only characters of tokens, and among them a digit or a capital
+/// letter: every token of 16 characters has one. Free of branches, so that the compiler uses vector instructions.
+fn inside_of_token(block: &[u8; BLOCK]) -> Option<usize> {
+    let mut token = [0_u8; BLOCK];
+    let mut code = [0_u8; BLOCK];
+    for ((byte, token), code) in block.iter().zip(&mut token).zip(&mut code) {
+        let letter = u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+        let digit = u8::from(byte.wrapping_sub(b'0') < 10);
+        let upper = u8::from(byte.wrapping_sub(b'A') < 26);
+        let joins = u8::from(*byte == b'-') | u8::from(*byte == b'_');
+        *token = letter | digit | joins;
+        *code = digit | upper;
+    }
+    const ALL: u64 = 0x0101_0101_0101_0101;
+    let half = |bytes: &[u8; BLOCK], second: bool| {
+        let at = if second { 8 } else { 0 };
+        bytes
+            .get(at..at + 8)
+            .and_then(|half| half.try_into().ok())
+            .map_or(0, u64::from_ne_bytes)
+    };
+    [false, true]
+        .into_iter()
+        .find(|second| half(&token, *second) == ALL && half(&code, *second) != 0)
+        .map(|second| if second { 8 } else { 0 })
+}
+
+/// Judges the parts of a run: those between signs of assignment, then those between slashes, then those between dashes.
+fn run(scan: &mut Scan<'_>, run: Range<usize>) {
+    let text = &scan.bytes[run.clone()];
+    if run.len() > 4 * MAX_TOKEN || !text.iter().any(u8::is_ascii_digit) {
+        return;
+    }
+    each_part(
+        scan,
+        run,
+        |byte| byte == b'=',
+        |scan, part| {
+            let part = trimmed(scan.bytes, part);
+            if is_plain_digest(&scan.bytes[part.clone()]) && !is_named_digest(scan, &part) {
+                return;
+            }
+            if !is_path(scan, &part) && judge(scan, &part) {
+                return;
+            }
+            let whole = part.len();
+            if whole > MAX_TOKEN && !is_path(scan, &part) {
+                return;
+            }
+            each_part(
+                scan,
+                part,
+                |byte| byte == b'/',
+                |scan, segment| {
+                    let is_new = segment.len() < whole;
+                    let segment = without_words(scan, segment);
+                    if is_new && judge(scan, &segment) {
+                        return;
+                    }
+                    let whole = segment.len();
+                    each_part(
+                        scan,
+                        segment,
+                        |byte| matches!(byte, b'-' | b'_'),
+                        |scan, piece| {
+                            if piece.len() < whole {
+                                judge(scan, &piece);
+                            }
+                        },
+                    );
+                },
+            );
+        },
+    );
+}
+
+/// Calls `visit` for each part between separators that is long enough for a token.
+fn each_part(
+    scan: &mut Scan<'_>,
+    run: Range<usize>,
+    separates: fn(u8) -> bool,
+    mut visit: impl FnMut(&mut Scan<'_>, Range<usize>),
+) {
+    let bytes = scan.bytes;
+    let mut start = run.start;
+    for at in run.start..=run.end {
+        if at == run.end || separates(bytes[at]) {
+            if at - start >= MIN_TOKEN {
+                visit(scan, start..at);
+            }
+            start = at + 1;
+        }
+    }
+}
+
+/// Returns a part without separators at its start.
+fn trimmed(bytes: &[u8], part: Range<usize>) -> Range<usize> {
+    Class::of("/+_-").run(bytes, part.start, part.len())..part.end
+}
+
+/// Returns whether a run has only hexadecimal digits in small letters, and dashes: a digest, a revision or a UUID.
+fn is_plain_digest(run: &[u8]) -> bool {
+    run.iter()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f' | b'-'))
+}
+
+/// Returns whether a digest is named like a secret. A first check, because logs are full of digests and UUIDs.
+fn is_named_digest(scan: &Scan<'_>, part: &Range<usize>) -> bool {
+    part.len() >= 32
+        && !scan.bytes[part.clone()].contains(&b'-')
+        && said(line_before(scan, part.start)) == Said::KeyOfSomething
+}
+
+/// Returns whether a part is a path: one of its segments is a word.
+fn is_path(scan: &Scan<'_>, part: &Range<usize>) -> bool {
+    let text = &scan.text[part.clone()];
+    let is_plain = |segment: &str| is_name(segment) || segment.bytes().all(|byte| byte.is_ascii_digit());
+    text.contains('/') && text.split('/').any(is_plain)
+}
+
+/// Returns a segment without the words at its start: `backup_hf_…`, `rotate-aws-secret-…`.
+fn without_words(scan: &Scan<'_>, segment: Range<usize>) -> Range<usize> {
+    let mut start = segment.start;
+    while let Some(length) = scan.bytes[start..segment.end]
+        .iter()
+        .take(16)
+        .position(|byte| matches!(byte, b'-' | b'_'))
+    {
+        let word = &scan.bytes[start..start + length];
+        let is_word = word.len() <= 1
+            || word.iter().all(u8::is_ascii_lowercase)
+            || word.iter().all(u8::is_ascii_uppercase);
+        if !is_word {
+            break;
+        }
+        start += length + 1;
+    }
+    start..segment.end
+}
+
+/// Reports a token if it is a secret. Returns whether it looks generated, so that its parts need no judgement.
+fn judge(scan: &mut Scan<'_>, range: &Range<usize>) -> bool {
+    let Some(text) = scan.text.get(range.clone()) else {
+        return true;
+    };
+    if let Some(key) = product_key(text) {
+        let certain = key == ProductKey::Certain
+            || !matches!(said(line_before(scan, range.start)), Said::Nothing | Said::Public);
+        if certain {
+            scan.found("secret", Certainty::Form, range.clone());
+        }
+        return true;
+    }
+    let Some(alphabet) = generated(text) else {
+        return false;
+    };
+    let place = Place::of(scan, range);
+    let said = said(place.before);
+    let is_secret = match (alphabet, said) {
+        (_, Said::Public) => false,
+        (Alphabet::Mixed, Said::Nothing) => {
+            text.len() >= MIN_ALONE && !place.in_url && !is_encoded_text(text)
+        }
+        (Alphabet::Mixed, Said::Secret) => !is_encoded_text(text),
+        (Alphabet::Mixed, Said::KeyOfSomething) => true,
+        (Alphabet::OneCase, Said::Secret) => text.len() >= 24,
+        (Alphabet::OneCase, Said::KeyOfSomething) => text.len() >= 20,
+        (Alphabet::Hex, Said::KeyOfSomething) => text.len() >= 32 && !place.in_url,
+        (Alphabet::OneCase | Alphabet::Hex, _) => false,
+    };
+    if is_secret && !is_public_identifier(text) && !is_stand_in(text) && !place.is_harmless(scan, range) {
+        let padding = Class::of("=").run(scan.bytes, range.end, 2);
+        scan.found("high-entropy", Certainty::Randomness, range.start..padding);
+    }
+    true
+}
+
+/// The place of a token in its line.
+struct Place<'t> {
+    /// The line before the token, at most [`MAX_BEFORE`] bytes.
+    before: &'t str,
+    /// The word before the token, up to white space or a quote.
+    word: &'t str,
+    /// Whether it is in the path of a URL, or in a query under a harmless name.
+    in_url: bool,
+}
+
+/// Number of bytes before a token that are read.
+const MAX_BEFORE: usize = 96;
+
+/// Returns the line before a place, at most [`MAX_BEFORE`] bytes.
+fn line_before<'t>(scan: &Scan<'t>, at: usize) -> &'t str {
+    let from = scan.text.ceil_char_boundary(at.saturating_sub(MAX_BEFORE));
+    let before = scan.text.get(from..at).unwrap_or_default();
+    memchr::memrchr(b'\n', before.as_bytes()).map_or(before, |end| &before[end + 1..])
+}
+
+impl<'t> Place<'t> {
+    fn of(scan: &Scan<'t>, range: &Range<usize>) -> Self {
+        let before = line_before(scan, range.start);
+        let word = before
+            .rsplit(|letter: char| {
+                letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '<' | '>' | '(' | '|')
+            })
+            .next()
+            .unwrap_or_default();
+        let in_url = is_in_url(scan.bytes, range.start);
+        Self { before, word, in_url }
+    }
+
+    /// Returns whether what stands around the token shows that it is no secret.
+    fn is_harmless(&self, scan: &Scan<'_>, range: &Range<usize>) -> bool {
+        #[rustfmt::skip]
+        const PREFIXES: &[&str] = &[
+            "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha384:", "sha512:", "sha256/", "sha512/", "md5-", "md5:",
+            "h1:", "base64,", "toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "pk_live_", "pk_test_", "phc_", "ssh-rsa ",
+            "_ZN", "nix/store/", "arn:", "LS0tLS1CRUdJTi",
+        ];
+        let after = scan.bytes.get(range.end..).unwrap_or_default();
+        PREFIXES.iter().any(|prefix| self.word.contains(prefix))
+            || self.before.ends_with("::")
+            || names_an_asset(after)
+            || self.in_lines_of_data(scan, range)
+    }
+
+    /// Returns whether the token is in a line of base64 next to another such line or to a label: a certificate, an image. Private
+    /// keys have their own rule.
+    fn in_lines_of_data(&self, scan: &Scan<'_>, range: &Range<usize>) -> bool {
+        const LEAST: usize = 40;
+        const MAX_LINE: usize = 160;
+        let bytes = scan.bytes;
+        let is_break = |byte: &u8| *byte == b'\n';
+        // Escaped line ends count too.
+        let before = &bytes[range.start.saturating_sub(2 * MAX_LINE)..range.start];
+        let after = &bytes[range.end..bytes.len().min(range.end + 2 * MAX_LINE)];
+        let is_data =
+            |line: &&[u8]| longest_run(line) >= LEAST || line.windows(5).any(|signs| signs == b"-----");
+        before.rsplit(is_break).skip(1).take(1).any(|line| is_data(&line))
+            || after.split(is_break).skip(1).take(1).any(|line| is_data(&line))
+    }
+}
+
+/// Returns whether a place is in the path of a URL.
+fn is_in_url(bytes: &[u8], at: usize) -> bool {
+    const MAX_URL: usize = 512;
+    let before = &bytes[at.saturating_sub(MAX_URL)..at];
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'(');
+    let word = before.rsplit(ends).next().unwrap_or_default();
+    word.windows(3).any(|signs| signs == b"://") && !word.contains(&b'?')
+}
+
+/// Returns the length of the longest run of characters of tokens.
+fn longest_run(line: &[u8]) -> usize {
+    line.split(|byte| !RUN.has(*byte))
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or_default()
+}
+
+/// Returns whether the ending of a built file follows: its name has the hash of its content.
+fn names_an_asset(after: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const ENDINGS: &[&[u8]] = &[
+        b".js", b".mjs", b".cjs", b".css", b".map", b".woff", b".png", b".jpg", b".jpeg", b".svg", b".webp", b".gif", b".ico", b".wasm",
+        b".html", b".chunk", b".bundle", b".min", b".so", b".dll", b".rlib", b".rmeta", b".o", b".d", b".pdf", b".mp4", b".avif",
+    ];
+    ENDINGS.iter().any(|ending| {
+        after.starts_with(ending) && !after.get(ending.len()).is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
