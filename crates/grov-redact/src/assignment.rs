@@ -2,11 +2,12 @@
 //! files, query strings and command lines. This module parses names and values; [`crate::judgement`] classifies them.
 
 use crate::header;
-use crate::judgement::{is_random_secret, is_secret};
+use crate::judgement::{is_noise, is_random_secret, is_secret};
 use crate::key::{self, MAX_NAME, Meaning};
 use crate::pattern::Class;
+use crate::prose;
 use crate::scan::{Certainty, Scan, end_of_run};
-use crate::value::has_letter;
+use crate::value::{has_digit, has_letter, is_stand_in};
 use std::ops::Range;
 
 /// Maximum length of a value that is classified, in bytes. A longer one is masked completely.
@@ -85,12 +86,28 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         .or_else(|| meaning_of_sibling(scan, &name))
         .or_else(|| meaning_of_two_words(scan, &name))
         .or_else(|| meaning_of_login(&name));
-    if meaning.is_none() && !could_be_random(scan.bytes, value_start) {
+    let is_login = meaning.is_none() && may_be_login(name.text);
+    if meaning.is_none() && !is_login && !could_be_random(scan.bytes, value_start) {
+        return;
+    }
+    if in_arn(scan, at) {
         return;
     }
     let Some(value) = value_after(scan, &name, at, value_start) else {
         return;
     };
+    if is_login && let Some(password) = password_of_login(&name, &value) {
+        scan.assigned_until = password.end;
+        scan.found("password", Certainty::Name, password);
+        return;
+    }
+    if is_signature(name.text) && in_query(scan, &name) && value.text.len() >= 20 && !is_stand_in(value.text)
+    {
+        let range = whole(scan, &value);
+        scan.assigned_until = range.end;
+        scan.found("secret", Certainty::Name, range);
+        return;
+    }
     let rule = match meaning {
         Some(meaning) if is_secret(scan, meaning, &name, &value) => Some((meaning.rule(), Certainty::Name)),
         _ if is_random_secret(&name, &value) || is_random_secret(&name, &value.without_extension()) => {
@@ -103,6 +120,49 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         scan.assigned_until = range.end;
         scan.found(rule, certainty, range);
     }
+}
+
+/// Returns whether the values of a name may be logins. A fast check.
+fn may_be_login(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let ends = |ending: &[u8]| {
+        bytes.len() >= ending.len() && bytes[bytes.len() - ending.len()..].eq_ignore_ascii_case(ending)
+    };
+    [
+        &b"auth"[..],
+        b"creds",
+        b"credentials",
+        b"credential",
+        b"login",
+        b"userpwd",
+        b"userpass",
+        b"userinfo",
+    ]
+    .into_iter()
+    .any(ends)
+}
+
+/// Returns whether a name in a query is that of the signature of a URL.
+fn is_signature(name: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "signature", "x-amz-signature", "x-goog-signature", "x-oss-signature", "x-cos-signature", "q-signature", "sig", "sign", "hmac", "hash", "token",
+        "x-amz-security-token", "auth_key", "st", "md5",
+    ];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Returns whether a sign is in an Amazon resource name, such as `arn:aws:secretsmanager:eu-west-1:1234:secret:prod/db-9zwWxS`.
+fn in_arn(scan: &Scan<'_>, at: usize) -> bool {
+    const MAX_ARN: usize = 160;
+    let before = &scan.bytes[at.saturating_sub(MAX_ARN)..at];
+    let word = before
+        .rsplit(|byte| {
+            byte.is_ascii_whitespace() || is_quote(*byte) || matches!(byte, b'=' | b'(' | b',' | b'[')
+        })
+        .next()
+        .unwrap_or_default();
+    word.starts_with(b"arn:") || word.starts_with(b"urn:")
 }
 
 /// Finds the secret in an XML element such as `<password>hunter2</password>`.
@@ -159,11 +219,41 @@ pub(crate) fn defined(scan: &mut Scan<'_>, keyword: Range<usize>) {
         spaced: true,
     };
     let value = opening_quote(bytes, between).and_then(|quote| quoted_value(scan, quote, true));
-    if let (Some(meaning), Some(value)) = (key::meaning(name.text), value)
-        && is_secret(scan, meaning, &name, &value)
-    {
-        scan.found(meaning.rule(), Certainty::Name, value.range);
+    let Some(value) = value else { return };
+    let names_a_key = ["_KEY", "_SALT", "_SECRET"]
+        .iter()
+        .any(|ending| name.text.ends_with(ending));
+    match key::meaning(name.text) {
+        Some(meaning) if is_secret(scan, meaning, &name, &value) => {
+            scan.found(meaning.rule(), Certainty::Name, value.range);
+        }
+        None if names_a_key && is_noise(value.text) => scan.found("secret", Certainty::Name, value.range),
+        _ => {}
     }
+}
+
+/// Returns the range of the password in a login such as `neo4j/graphite-Wren-12` or `jo:graphite-Wren-12`, if the name says that the
+/// value is one: `NEO4J_AUTH=…`.
+fn password_of_login(name: &Name<'_>, value: &Value<'_>) -> Option<Range<usize>> {
+    #[rustfmt::skip]
+    const ENDINGS: &[&str] = &["auth", "credentials", "creds", "credential", "login", "userpwd", "userpass", "userinfo", "account"];
+    const USER: Class = Class::of("A-Za-z0-9_.@-");
+    let lower = name.text.to_ascii_lowercase();
+    if !ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
+        return None;
+    }
+    let (user, password) = value.text.split_once(['/', ':'])?;
+    let is_constant = !name.text.bytes().any(|byte| byte.is_ascii_lowercase());
+    let is_password = prose::is_chosen(password)
+        || is_constant && !value.spaced && password.len() >= 6 && has_digit(password) && has_letter(password);
+    let is_login = (1..=48).contains(&user.len())
+        && user.bytes().all(|byte| USER.has(byte))
+        && is_password
+        && !password.contains(['/', ':', ' ', '(', '{', '<'])
+        && !is_stand_in(password)
+        && !prose::is_algorithm(password)
+        && prose::file_stem(password).is_none();
+    is_login.then(|| value.range.start + user.len() + 1..value.range.end)
 }
 
 /// Returns the start and end of the assignment sign at `at`: `=`, `:`, `:=`, `?=` or `=>`.

@@ -249,11 +249,30 @@ struct Place<'t> {
 /// Number of bytes before a token that are read.
 const MAX_BEFORE: usize = 96;
 
-/// Returns the line before a place, at most [`MAX_BEFORE`] bytes.
+/// Returns the line before a place, at most [`MAX_BEFORE`] bytes. Of a place that starts its line, the line above, which may be the
+/// name of a file or a heading.
 fn line_before<'t>(scan: &Scan<'t>, at: usize) -> &'t str {
     let from = scan.text.ceil_char_boundary(at.saturating_sub(MAX_BEFORE));
     let before = scan.text.get(from..at).unwrap_or_default();
-    memchr::memrchr(b'\n', before.as_bytes()).map_or(before, |end| &before[end + 1..])
+    let Some(end) = memchr::memrchr(b'\n', before.as_bytes()) else {
+        return before;
+    };
+    let (above, line) = before.split_at(end);
+    let line = &line[1..];
+    if !line.bytes().all(|byte| b" \t\"'`>*-".contains(&byte)) {
+        return line;
+    }
+    let above = above.trim_end();
+    // A line of code above says nothing.
+    let names = above.ends_with(':')
+        || above.ends_with(".key")
+        || above.ends_with(".token")
+        || above.ends_with(".secret");
+    if names {
+        memchr::memrchr(b'\n', above.as_bytes()).map_or(above, |end| &above[end + 1..])
+    } else {
+        line
+    }
 }
 
 impl<'t> Place<'t> {

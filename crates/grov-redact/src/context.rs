@@ -3,6 +3,7 @@
 use crate::assignment;
 use crate::codes;
 use crate::command;
+use crate::file_name;
 use crate::header;
 use crate::literals;
 use crate::pattern::Class;
@@ -36,6 +37,7 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (announced, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
     (prose::password, prose::PASSWORD_WORDS),
     (prose::key, prose::KEY_WORDS),
+    (file_name::password, file_name::WORDS),
     (literals::literal, literals::BEFORE_LITERAL),
     (literals::call, literals::CALLS),
     (literals::directive, literals::DIRECTIVES),

@@ -1,4 +1,4 @@
-//! Finds the keywords of all rules in a text in one pass that looks at three bytes at a time.
+//! Finds the keywords of all rules in a text in one pass that looks at four bytes at a time.
 
 use crate::command::PROGRAMS;
 use crate::context::CONTEXTS;
@@ -40,31 +40,31 @@ fn gram(a: u8, b: u8, c: u8) -> u32 {
     u32::from_le_bytes([a | 0x20, b | 0x20, c | 0x20, 0])
 }
 
-/// Returns the slot of a gram in the filter: the upper 16 bits of a multiplicative hash (Knuth's constant).
+/// Number of slots.
+const SLOTS: usize = 8192;
+
+/// Returns the slot of a gram: the upper 13 bits of a multiplicative hash (Knuth's constant).
 fn slot(gram: u32) -> usize {
-    (gram.wrapping_mul(0x9E37_79B1) >> 16) as usize
+    (gram.wrapping_mul(0x9E37_79B1) >> 19) as usize
 }
 
-/// Number of groups of slots.
-const GROUPS: usize = 4096;
-
-/// Returns the group of a slot.
-fn group(slot: usize) -> usize {
-    slot >> 4
+/// Returns the bit for the byte after a gram. Both cases of a letter have the same.
+fn bit(fourth: u8) -> u32 {
+    1 << (fourth & 0x1F)
 }
 
 struct Index {
     /// All keywords, sorted by the slots of their grams.
     entries: Vec<Entry>,
-    /// The first entry of each group of slots, and the number of entries.
-    groups: Vec<u16>,
-    /// One bit for each slot: whether a keyword has it.
-    filter: [u64; 1024],
+    /// The first entry of each slot, and the number of entries.
+    starts: Vec<u16>,
+    /// For each slot the bits of the bytes after its grams.
+    filter: [u32; SLOTS],
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mut entries = Vec::new();
-    let mut add = |keywords: &'static [&str], trigger| {
+    let mut add = |keywords: &'static [&'static str], trigger| {
         entries.extend(keywords.iter().map(|keyword| Entry::new(keyword, trigger)));
     };
     for (at, rule) in TOKENS.iter().enumerate() {
@@ -77,40 +77,50 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         add(program.keywords, Trigger::Command(at));
     }
     entries.sort_by_key(|entry| slot(entry.gram));
-    let mut groups = vec![0_u16; GROUPS + 1];
-    for entry in &entries {
-        groups[group(slot(entry.gram)) + 1] += 1;
-    }
-    for at in 0..GROUPS {
-        groups[at + 1] += groups[at];
-    }
-    let mut filter = [0_u64; 1024];
+    let mut starts = vec![0_u16; SLOTS + 1];
+    let mut filter = [0_u32; SLOTS];
     for entry in &entries {
         let slot = slot(entry.gram);
-        filter[slot >> 6] |= 1 << (slot & 63);
+        starts[slot + 1] += 1;
+        // After a keyword of three bytes any byte may follow.
+        filter[slot] |= entry.keyword.get(3).map_or(u32::MAX, |byte| bit(*byte));
+    }
+    for at in 0..SLOTS {
+        starts[at + 1] += starts[at];
     }
     Index {
         entries,
-        groups,
+        starts,
         filter,
     }
 });
 
 /// Calls `visit` for every keyword in the text, in order. The case matters only for keywords of tokens.
 pub(crate) fn for_each_keyword(bytes: &[u8], mut visit: impl FnMut(Range<usize>, Trigger)) {
-    let Index {
-        entries,
-        groups,
-        filter,
-    } = &*INDEX;
-    for (at, window) in bytes.windows(3).enumerate() {
-        let gram = gram(window[0], window[1], window[2]);
-        let slot = slot(gram);
-        if filter[slot >> 6] >> (slot & 63) & 1 == 0 {
-            continue;
+    let index = &*INDEX;
+    for (at, window) in bytes.array_windows::<4>().enumerate() {
+        // One load for all four bytes.
+        let word = u32::from_le_bytes(*window);
+        let gram = (word | 0x0020_2020) & 0x00FF_FFFF;
+        if index.filter[slot(gram)] >> (word >> 24 & 0x1F) & 1 != 0 {
+            index.visit_at(bytes, at, gram, &mut visit);
         }
-        let group = group(slot);
-        let candidates = &entries[usize::from(groups[group])..usize::from(groups[group + 1])];
+    }
+    if let Some(at) = bytes.len().checked_sub(3) {
+        index.visit_at(
+            bytes,
+            at,
+            gram(bytes[at], bytes[at + 1], bytes[at + 2]),
+            &mut visit,
+        );
+    }
+}
+
+impl Index {
+    /// Calls `visit` for the keywords at one place.
+    fn visit_at(&self, bytes: &[u8], at: usize, gram: u32, visit: &mut impl FnMut(Range<usize>, Trigger)) {
+        let slot = slot(gram);
+        let candidates = &self.entries[usize::from(self.starts[slot])..usize::from(self.starts[slot + 1])];
         for entry in candidates.iter().filter(|entry| entry.gram == gram) {
             let Some(found) = bytes.get(at..at + entry.keyword.len()) else {
                 continue;

@@ -27,7 +27,7 @@ pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, valu
         return false;
     }
     let spaces = has_space(text);
-    if !spaces && looks_random(text) && !is_code(text) {
+    if !spaces && looks_random(text) && !is_code(text) || value.quoted && is_noise(text) {
         return true;
     }
     if is_header(scan, name) && is_header_value(scan, name, value) {
@@ -150,6 +150,31 @@ fn is_generated_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value
         return value.ends_line && !is_words(stem) && !text.contains("::");
     }
     !is_type(text)
+}
+
+/// Returns whether a text is generated from all printable characters, like the keys and salts of WordPress.
+pub(crate) fn is_noise(text: &str) -> bool {
+    let count = |test: fn(&u8) -> bool| text.bytes().filter(|byte| test(byte)).count();
+    let kind = |byte: u8| {
+        (
+            byte.is_ascii_lowercase(),
+            byte.is_ascii_uppercase(),
+            byte.is_ascii_digit(),
+        )
+    };
+    let changes = text
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| kind(pair[0]) != kind(pair[1]))
+        .count();
+    (24..=256).contains(&text.len())
+        && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && count(u8::is_ascii_uppercase) >= 4
+        && count(u8::is_ascii_lowercase) >= 4
+        && count(u8::is_ascii_digit) >= 2
+        && count(|byte| byte.is_ascii_punctuation()) >= 2
+        && changes * 2 >= text.len()
+        && count(|byte| *byte == b' ') * 12 <= text.len()
 }
 
 /// Returns whether a value is a secret under any name, because it is random.

@@ -23,6 +23,7 @@ mod codes;
 mod command;
 mod context;
 mod cut;
+mod file_name;
 mod header;
 mod index;
 mod json;

@@ -72,7 +72,7 @@ pub(crate) fn call(scan: &mut Scan<'_>, keyword: Range<usize>) {
     for _ in 0..MAX_LITERALS {
         let Some(open) = bytes[at.min(stop)..stop]
             .iter()
-            .position(|byte| is_quote(*byte) || matches!(byte, b')' | b';' | b'{'))
+            .position(|byte| is_quote(*byte) || matches!(byte, b')' | b';'))
         else {
             break;
         };

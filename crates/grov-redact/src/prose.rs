@@ -127,10 +127,57 @@ pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let found = candidates(scan, &keyword).into_iter().find(is_password);
     let range = found
         .map(|found| found.range)
-        .or_else(|| password_before(scan, &keyword));
+        .or_else(|| password_before(scan, &keyword))
+        .or_else(|| far_password(scan, &keyword));
     if let Some(range) = range {
         scan.found("password", Certainty::Place, range);
     }
+}
+
+/// Finds a password that is stated further on in its line: "the password file is missing, its content should be Kiefer.7.Wolke".
+fn far_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
+    const MAX_LINE: usize = 200;
+    const STATING: &[&str] = &[
+        "be", "is", "it's", "ist", "lautet", "sein", "est", "être", "es", "ser", "è", "essere", "é", "jest",
+        "być", "это", "zijn", "är", "vara",
+    ];
+    let to = scan
+        .text
+        .floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
+    let line = scan.text.get(keyword.end..to)?.split('\n').next()?;
+    if line.contains(MASK_START) {
+        return None;
+    }
+    let mut previous = "";
+    line.split_whitespace().find_map(|word| {
+        let stated = previous.ends_with([':', '=']) || STATING.contains(&previous);
+        previous = word;
+        let value = word.trim_matches(['"', '\'', '`', '“', '”', ',', ';', '(', ')', '.', '!', '?']);
+        let start = keyword.end + (value.as_ptr() as usize - line.as_ptr() as usize);
+        (stated && is_elaborate(value) && file_stem(value).is_none()).then(|| start..start + value.len())
+    })
+}
+
+/// Returns whether a word has letters of both cases, digits and special characters, as identifiers, files and versions have not.
+pub(crate) fn is_elaborate(word: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| word.bytes().any(|byte| kind(&byte));
+    let sign = word.contains(['.', '-', '!', '#', '%', '&', '?', '@', '+', '~', '^', '$', '*']);
+    // A number of a version or a date follows no word.
+    let words = word
+        .split(['.', '-', '@', '+'])
+        .filter(|part| part.len() >= 3 && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    word.len() >= 9
+        && sign
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && words.filter(|part| !has_digit(part) || part.len() >= 5).count() >= 1
+        && !word.contains(['/', ':', '_', '(', ')', '{', '}', '[', ']', '<', '\\', '='])
+        && !word.starts_with(['-', '$', '@', '#', '&', '.'])
+        && !is_stand_in(word)
+        && !is_public_identifier(word)
+        && !is_uuid(word)
+        && !is_algorithm(word)
 }
 
 /// Finds the password before its name: "use hunter-22 as the password".
