@@ -97,7 +97,7 @@ fn run(scan: &mut Scan<'_>, run: Range<usize>) {
         run,
         |byte| byte == b'=',
         |scan, part| {
-            let part = trimmed(scan.bytes, part);
+            let part = without_words(scan, trimmed(scan.bytes, part));
             if is_plain_digest(&scan.bytes[part.clone()]) && !is_named_digest(scan, &part) {
                 return;
             }
@@ -294,30 +294,53 @@ impl<'t> Place<'t> {
         const PREFIXES: &[&str] = &[
             "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha384:", "sha512:", "sha256/", "sha512/", "md5-", "md5:",
             "h1:", "base64,", "toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "pk_live_", "pk_test_", "phc_", "ssh-rsa ",
-            "_ZN", "nix/store/", "arn:", "LS0tLS1CRUdJTi",
+            "_ZN", "?b?", "?B?", "nix/store/", "arn:", "LS0tLS1CRUdJTi",
         ];
         let after = scan.bytes.get(range.end..).unwrap_or_default();
         PREFIXES.iter().any(|prefix| self.word.contains(prefix))
             || self.before.ends_with("::")
             || names_an_asset(after)
-            || self.in_lines_of_data(scan, range)
+            || Self::in_lines_of_data(scan, range)
     }
 
     /// Returns whether the token is in a line of base64 next to another such line or to a label: a certificate, an image. Private
     /// keys have their own rule.
-    fn in_lines_of_data(&self, scan: &Scan<'_>, range: &Range<usize>) -> bool {
-        const LEAST: usize = 40;
+    fn in_lines_of_data(scan: &Scan<'_>, range: &Range<usize>) -> bool {
         const MAX_LINE: usize = 160;
         let bytes = scan.bytes;
-        let is_break = |byte: &u8| *byte == b'\n';
-        // Escaped line ends count too.
         let before = &bytes[range.start.saturating_sub(2 * MAX_LINE)..range.start];
         let after = &bytes[range.end..bytes.len().min(range.end + 2 * MAX_LINE)];
-        let is_data =
-            |line: &&[u8]| longest_run(line) >= LEAST || line.windows(5).any(|signs| signs == b"-----");
-        before.rsplit(is_break).skip(1).take(1).any(|line| is_data(&line))
-            || after.split(is_break).skip(1).take(1).any(|line| is_data(&line))
+        let is_break = |byte: &u8| *byte == b'\n';
+        let line_start = range.start - before.rsplit(is_break).next().map_or(0, <[u8]>::len);
+        let line_end = range.end + after.split(is_break).next().map_or(0, <[u8]>::len);
+        let Some(length) = length_of_data(&bytes[line_start..line_end]) else {
+            return false;
+        };
+        let is_data = |line: &[u8]| {
+            let is_label = line.windows(5).any(|signs| signs == b"-----");
+            is_label
+                || length_of_data(line)
+                    .is_some_and(|other| length.max(other) >= 60 && length.min(other) >= 16)
+        };
+        before.rsplit(is_break).nth(1).is_some_and(is_data)
+            || after.split(is_break).nth(1).is_some_and(is_data)
     }
+}
+
+/// Returns the length of the base64 in a line that has nothing else but quotes and signs of comments.
+fn length_of_data(line: &[u8]) -> Option<usize> {
+    let is_data = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let start = line.iter().position(u8::is_ascii_alphanumeric)?;
+    // The prefix of a literal: `b"…"`.
+    let start = if matches!(line[start..], [b'b' | b'u' | b'r', b'"' | b'\'', ..]) {
+        start + 2
+    } else {
+        start
+    };
+    let length = line[start..].iter().take_while(|byte| is_data(byte)).count();
+    let rest = &line[start + length..];
+    let is_plain = |byte: &u8| b"=\"' \t\r\\n,;+)".contains(byte);
+    rest.iter().all(is_plain).then_some(length)
 }
 
 /// Returns whether a place is in the path of a URL.
@@ -327,14 +350,6 @@ fn is_in_url(bytes: &[u8], at: usize) -> bool {
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'(');
     let word = before.rsplit(ends).next().unwrap_or_default();
     word.windows(3).any(|signs| signs == b"://") && !word.contains(&b'?')
-}
-
-/// Returns the length of the longest run of characters of tokens.
-fn longest_run(line: &[u8]) -> usize {
-    line.split(|byte| !RUN.has(*byte))
-        .map(<[u8]>::len)
-        .max()
-        .unwrap_or_default()
 }
 
 /// Returns whether the ending of a built file follows: its name has the hash of its content.

@@ -33,7 +33,7 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     "rocommunity ", "rwcommunity ", "key-string ", "pre-shared-key ", "server key ", "isakmp key ", "wpa-psk ascii ", "stats auth ", "]:587 ", "]:465 ",
     "]:25 ", "requires-auth ", "config set requirepass ", "nmcli ", "unlock-keychain ", "add_user ", "change_password ", "authenticate_user ",
     "bw unlock ", "bw login ", "snyk auth ", "ngrok authtoken ", "add-authtoken ", "vault login ", "cargo login ", "setapikey ",
-    "mysqladmin ", "alias set ", "http-basic.", "github-oauth.", "pypi-token.", "npmauthtoken ", "net user ", "secret_access_key=", "session setup ",
+    "mysqladmin ", "alias set ", "http-basic.", "github-oauth.", "pypi-token.", "npmauthtoken ", "net user ", "session setup ",
     "passphrase-fd ", "luksaddkey ", "aws_secret_access_key ", "config gems.", "--md5 ", "addprinc ", "wandb login ", "service install ", "token add ",
 ];
 

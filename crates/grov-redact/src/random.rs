@@ -31,6 +31,8 @@ struct Shape {
     /// Characters in runs of at least three small letters, with the capital letter before it, as parts of `camelCase`.
     in_camel_case: usize,
     vowels: usize,
+    /// Characters in pairs of small letters after a capital one.
+    short_words: usize,
 }
 
 impl Shape {
@@ -44,6 +46,7 @@ impl Shape {
             in_words: 0,
             in_camel_case: 0,
             vowels: 0,
+            short_words: 0,
         };
         let (mut previous, mut run, mut capital) = (0, 0_usize, 0);
         for &byte in text {
@@ -66,6 +69,14 @@ impl Shape {
                 run = 0;
             }
             run += 1;
+            if kind == 1 && capital == 1 {
+                // A third one makes it a word.
+                match run {
+                    2 => shape.short_words += 3,
+                    3 => shape.short_words -= 3,
+                    _ => {}
+                }
+            }
             if kind == 1 {
                 shape.in_camel_case += match run {
                     3 => 3 + capital,
@@ -112,7 +123,13 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
     }
     let changes = shape.changes as f32 / shape.pairs.max(1) as f32;
     let in_words = shape.in_words as f32 / length as f32;
-    let is_camel_case = shape.in_camel_case * 2 >= length;
+    // Of a short token two small letters after a capital one count as well.
+    let in_camel_case = if length < 20 {
+        shape.in_camel_case + shape.short_words
+    } else {
+        shape.in_camel_case
+    };
+    let is_camel_case = in_camel_case * 2 >= length;
     let spread = entropy(bytes) / (bytes.len() as f32).log2();
     let mixed = shape.upper >= 2 && shape.lower >= 2;
     if mixed {
@@ -149,7 +166,8 @@ pub(crate) fn has_sequence(text: &[u8]) -> bool {
 /// Returns whether a token is base64 of printable text: then it is what the text is.
 pub(crate) fn is_encoded_text(text: &str) -> bool {
     let digits = text.trim_end_matches('=').as_bytes();
-    let (mut bits, mut count, mut decoded, mut printable) = (0_u32, 0_u32, 0_usize, 0_usize);
+    let (mut bits, mut count, mut printable) = (0_u32, 0_u32, 0_usize);
+    let mut decoded = Vec::with_capacity(digits.len());
     for byte in digits {
         let six = match byte {
             b'A'..=b'Z' => byte - b'A',
@@ -164,11 +182,16 @@ pub(crate) fn is_encoded_text(text: &str) -> bool {
         if count >= 8 {
             count -= 8;
             let byte = (bits >> count & 0xFF) as u8;
-            decoded += 1;
+            decoded.push(byte);
             printable += usize::from(matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'));
         }
     }
-    decoded >= 8 && printable * 20 >= decoded * 17
+    // The last character may be cut.
+    let is_text = match std::str::from_utf8(&decoded) {
+        Ok(text) => !text.chars().any(char::is_control),
+        Err(error) => error.error_len().is_none() && error.valid_up_to() >= 8,
+    };
+    decoded.len() >= 8 && (printable * 20 >= decoded.len() * 17 || is_text)
 }
 
 #[cfg(test)]

@@ -115,9 +115,23 @@ fn phrase_at(bytes: &[u8], at: usize) -> Result<Range<usize>, usize> {
         end = from + length;
     }
     match start {
-        Some(start) if words >= LEAST && known * 10 >= words * 8 => Ok(start..end),
+        Some(start) if words >= LEAST && known * 10 >= words * 8 && is_varied(&bytes[start..end]) => {
+            Ok(start..end)
+        }
         _ => Err(next.unwrap_or(at + 1).max(at + 1)),
     }
+}
+
+/// Returns whether most words are different: a text of tests repeats one.
+fn is_varied(phrase: &[u8]) -> bool {
+    let mut words: Vec<&[u8]> = phrase
+        .split(|byte| !byte.is_ascii_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let all = words.len();
+    words.sort_unstable();
+    words.dedup();
+    words.len() * 4 >= all * 3
 }
 
 /// Returns whether a byte may stand between two words of a phrase: spaces, commas, quotes and the numbers of a list.

@@ -27,12 +27,11 @@ pub(crate) fn column(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let Some(separator) = text[keyword.clone()].chars().next() else {
         return;
     };
-    let line_start = text[..keyword.start].rfind('\n').map_or(0, |at| at + 1);
-    let Some(line) = text[line_start..]
-        .lines()
-        .next()
-        .filter(|line| line.len() <= MAX_ROW)
-    else {
+    let from = text.ceil_char_boundary(keyword.start.saturating_sub(MAX_ROW));
+    let line_start = text[from..keyword.start]
+        .rfind('\n')
+        .map_or(from, |at| from + at + 1);
+    let Some(line) = row_at(text, line_start) else {
         return;
     };
     let before = &line[..keyword.start - line_start];
@@ -49,13 +48,7 @@ pub(crate) fn column(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .any(|word| heading.contains(word));
     let mut at = line_start + line.len() + 1;
     for _ in 0..MAX_ROWS {
-        let Some(row) = text
-            .get(at..)
-            .and_then(|rest| rest.split('\n').next())
-            .filter(|row| row.len() <= MAX_ROW)
-        else {
-            return;
-        };
+        let Some(row) = row_at(text, at) else { return };
         let is_rule = row.bytes().all(|byte| b"|-:+ =\r".contains(&byte)) && !row.is_empty();
         if !is_rule {
             if row.matches(separator).count() != line.matches(separator).count() {
@@ -78,6 +71,15 @@ pub(crate) fn column(scan: &mut Scan<'_>, keyword: Range<usize>) {
             }
         }
         at += row.len() + 1;
+    }
+}
+
+/// Returns the line at a place, if it is short enough.
+fn row_at(text: &str, at: usize) -> Option<&str> {
+    let rest = text.get(at..text.ceil_char_boundary(at.saturating_add(MAX_ROW)))?;
+    match rest.split_once('\n') {
+        Some((row, _)) => Some(row),
+        None => (at + rest.len() == text.len()).then_some(rest),
     }
 }
 

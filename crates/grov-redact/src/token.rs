@@ -1,7 +1,7 @@
 //! Rules for keys and tokens that are recognized by their form.
 
 use crate::pattern::{Class, Part, walk};
-use crate::random::generated;
+use crate::random::{MAX_TOKEN, generated};
 use std::ops::Range;
 
 /// A rule for one form of token.
@@ -83,7 +83,8 @@ impl TokenRule {
         }
         let end = walk(self.parts, bytes, keyword.end)?;
         let body = &bytes[keyword.end..end];
-        let is_random = || std::str::from_utf8(body).is_ok_and(|body| generated(body).is_some());
+        let beginning = &body[..body.len().min(MAX_TOKEN)];
+        let is_random = || std::str::from_utf8(beginning).is_ok_and(|body| generated(body).is_some());
         if is_stand_in(body) && !body.is_empty()
             || self.random && !is_random()
             || needs_digit && !body.iter().any(u8::is_ascii_digit)

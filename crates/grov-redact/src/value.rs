@@ -127,7 +127,8 @@ pub(crate) fn is_public_identifier(value: &str) -> bool {
     #[rustfmt::skip]
     const PREFIXES: &[&str] = &[
         "toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "sha1-", "sha256-", "sha384-", "sha512-",
-        "sha256:", "sha512:", "h1:", "ssh-", "AAAAB3Nza", "AAAAC3Nza", "AAAAE2Vj", "data:",
+        "sha256:", "sha512:", "h1:", "ssh-", "AAAAB3Nza", "AAAAC3Nza", "AAAAE2Vj", "data:", "iVBORw0KGgo",
+        "R0lGOD", "UEsDB", "JVBERi", "PHN2Z", "H4sI", "AGFzbQ", "d09GM", "d09GR", "UklGR", "AAEAAAA", "LS0tLS1CRUdJTi",
     ];
     PREFIXES.iter().any(|prefix| value.starts_with(prefix))
 }
