@@ -65,7 +65,7 @@ pub(crate) struct Name<'t> {
 
 /// Finds the secret in an assignment with the `=` or `:` at `at`.
 pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
-    if at < scan.assigned_until {
+    if at < scan.assigned_until || is_time(scan.bytes, at) {
         return;
     }
     let Some((sign_start, value_start)) = sign(scan.bytes, at) else {
@@ -87,7 +87,15 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         .or_else(|| meaning_of_two_words(scan, &name))
         .or_else(|| meaning_of_login(&name));
     let is_login = meaning.is_none() && may_be_login(name.text);
-    if meaning.is_none() && !is_login && !could_be_random(scan.bytes, value_start) {
+    let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
+    let is_signature = matches!(before, Some(b'?' | b'&')) && is_signature(name.text);
+    if meaning.is_none()
+        && let Some(range) = password_before_host(scan, &name, at)
+    {
+        scan.assigned_until = range.end;
+        return scan.found("connection-password", Certainty::Place, range);
+    }
+    if meaning.is_none() && !is_login && !is_signature && !could_be_random(scan.bytes, value_start) {
         return;
     }
     if in_arn(scan, at) {
@@ -101,8 +109,7 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         scan.found("password", Certainty::Name, password);
         return;
     }
-    if is_signature(name.text) && in_query(scan, &name) && value.text.len() >= 20 && !is_stand_in(value.text)
-    {
+    if is_signature && value.text.len() >= 20 && !is_stand_in(value.text) {
         let range = whole(scan, &value);
         scan.assigned_until = range.end;
         scan.found("secret", Certainty::Name, range);
@@ -140,6 +147,52 @@ fn may_be_login(name: &str) -> bool {
     ]
     .into_iter()
     .any(ends)
+}
+
+/// Returns the password in `jo:hunter-22@db.acme.io`, without a scheme before it.
+fn password_before_host(scan: &Scan<'_>, name: &Name<'_>, at: usize) -> Option<Range<usize>> {
+    const MAX_PASSWORD: usize = 48;
+    const SCHEMES: &[&str] = &["mailto", "sip", "sips", "xmpp", "acct", "jid", "mid", "cid"];
+    const HOST: Class = Class::of("a-z0-9.-");
+    let bytes = scan.bytes;
+    if bytes[at] != b':' || name.spaced || name.quoted || !bytes.get(at + 1)?.is_ascii_alphanumeric() {
+        return None;
+    }
+    let end = end_of_run(bytes, at + 1, MAX_PASSWORD, |byte| {
+        byte.is_ascii_whitespace()
+            || is_quote(*byte)
+            || matches!(byte, b'@' | b'/' | b',' | b':' | b'(' | b')')
+    });
+    if bytes.get(end) != Some(&b'@')
+        || SCHEMES
+            .iter()
+            .any(|scheme| name.text.eq_ignore_ascii_case(scheme))
+    {
+        return None;
+    }
+    let host = bytes.get(end + 1..HOST.run(bytes, end + 1, 64))?;
+    let is_host = host.contains(&b'.') && host.first().is_some_and(u8::is_ascii_alphanumeric);
+    let password = scan.text.get(at + 1..end).filter(|_| is_host)?;
+    prose::is_chosen(password).then_some(at + 1..end)
+}
+
+/// Returns whether a colon is in a time of day, such as `T12:30:05`. Logs are full of them.
+fn is_time(bytes: &[u8], at: usize) -> bool {
+    let around = at
+        .checked_sub(3)
+        .and_then(|from| bytes.get(from..at + 3))
+        .unwrap_or_default();
+    matches!(
+        around,
+        [
+            b'T' | b' ' | b':' | b'[',
+            b'0'..=b'5',
+            b'0'..=b'9',
+            b':',
+            b'0'..=b'5',
+            b'0'..=b'9'
+        ]
+    )
 }
 
 /// Returns whether a name in a query is that of the signature of a URL.

@@ -22,7 +22,16 @@ pub(crate) fn tokens(scan: &mut Scan<'_>) {
     let bytes = scan.bytes;
     let mut seen = 0;
     let mut at = 0;
-    while let Some(block) = bytes.get(at..at + BLOCK).and_then(|block| block.try_into().ok()) {
+    while at < bytes.len() {
+        let mut last = [b' '; BLOCK];
+        let block = match bytes.get(at..at + BLOCK).and_then(|block| block.try_into().ok()) {
+            Some(block) => block,
+            None => {
+                let rest = &bytes[at..];
+                last[..rest.len()].copy_from_slice(rest);
+                &last
+            }
+        };
         if let Some(inside) = inside_of_token(block) {
             let inside = at + inside;
             if inside >= seen {
@@ -97,7 +106,14 @@ fn run(scan: &mut Scan<'_>, run: Range<usize>) {
         run,
         |byte| byte == b'=',
         |scan, part| {
-            let part = without_words(scan, trimmed(scan.bytes, part));
+            let part = trimmed(scan.bytes, part);
+            if is_product_key(scan, &part) {
+                return;
+            }
+            let part = without_words(scan, part);
+            if is_private_number(scan, &part) {
+                return scan.found("private-key", Certainty::Place, part);
+            }
             if is_plain_digest(&scan.bytes[part.clone()]) && !is_named_digest(scan, &part) {
                 return;
             }
@@ -154,9 +170,45 @@ fn each_part(
     }
 }
 
+/// Returns whether a part is a number of 32 bytes and the text around it says that it is the key of a wallet.
+fn is_private_number(scan: &Scan<'_>, part: &Range<usize>) -> bool {
+    const WORDS: &[&str] = &[
+        "wallet", "private", "privkey", "signer", "deployer", "mnemonic", "secret", "accounts",
+    ];
+    const OTHER: &[&str] = &[
+        "hash", "tx", "topic", "root", "slot", "block", "public", "address", "commit", "digest", "proof",
+        "salt",
+    ];
+    let text = &scan.bytes[part.clone()];
+    if text.len() != 66 || !text.starts_with(b"0x") || !text[2..].iter().all(u8::is_ascii_hexdigit) {
+        return false;
+    }
+    let before = line_before(scan, part.start).to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| before.contains(word));
+    says(WORDS) && !says(OTHER) || said_after(scan, part.end) == Said::KeyOfSomething
+}
+
+/// Reports a product key. Returns whether the part is one.
+fn is_product_key(scan: &mut Scan<'_>, part: &Range<usize>) -> bool {
+    let groups = &scan.bytes[part.clone()];
+    if groups.iter().any(u8::is_ascii_lowercase) || !groups.contains(&b'-') {
+        return false;
+    }
+    let Some(key) = scan.text.get(part.clone()).and_then(product_key) else {
+        return false;
+    };
+    let certain = key == ProductKey::Certain
+        || !matches!(said(line_before(scan, part.start)), Said::Nothing | Said::Public);
+    if certain {
+        scan.found("secret", Certainty::Form, part.clone());
+    }
+    true
+}
+
 /// Returns a part without separators at its start.
 fn trimmed(bytes: &[u8], part: Range<usize>) -> Range<usize> {
-    Class::of("/+_-").run(bytes, part.start, part.len())..part.end
+    const SEPARATORS: Class = Class::of("/+_-");
+    SEPARATORS.run(bytes, part.start, part.len())..part.end
 }
 
 /// Returns whether a run has only hexadecimal digits in small letters, and dashes: a digest, a revision or a UUID.
@@ -169,7 +221,60 @@ fn is_plain_digest(run: &[u8]) -> bool {
 fn is_named_digest(scan: &Scan<'_>, part: &Range<usize>) -> bool {
     part.len() >= 32
         && !scan.bytes[part.clone()].contains(&b'-')
-        && said(line_before(scan, part.start)) == Said::KeyOfSomething
+        && match said(line_before(scan, part.start)) {
+            Said::KeyOfSomething | Said::Provider => true,
+            Said::Nothing => said_after(scan, part.end) == Said::KeyOfSomething,
+            Said::Secret => names_a_digest(line_before(scan, part.start)),
+            Said::Public => false,
+        }
+}
+
+/// Returns whether a digest directly follows a word for a secret, as in the name of a file (`token-….json`) or in a key file of Kaggle.
+fn names_a_digest(before: &str) -> bool {
+    let before = before.to_ascii_lowercase();
+    ["token-", "token_", "key-", "key_", "secret-"]
+        .iter()
+        .any(|word| before.ends_with(word))
+        || before.contains("\"username\"")
+            && before
+                .trim_end()
+                .trim_end_matches('"')
+                .trim_end()
+                .ends_with("\"key\":")
+}
+
+/// Returns what the words after a token say: "… is the api key".
+fn said_after(scan: &Scan<'_>, at: usize) -> Said {
+    const MAX_AFTER: usize = 48;
+    let to = scan.text.floor_char_boundary(at.saturating_add(MAX_AFTER));
+    let after = scan
+        .text
+        .get(at..to)
+        .unwrap_or_default()
+        .trim_start_matches(['`', '"', '\'']);
+    let after = ["is ", "as ", "ist ", "als ", "est ", "es ", "(", "<- "]
+        .iter()
+        .find_map(|word| after.trim_start().strip_prefix(word));
+    let Some(after) = after.and_then(|after| after.split(['\n', '.', ',', ';', ')']).next()) else {
+        return Said::Nothing;
+    };
+    said(after)
+}
+
+/// Returns what the part of a path before a token says: `/reset/…`, `/webhook/…`.
+fn said_by_path(word: &str) -> Said {
+    #[rustfmt::skip]
+    const PARTS: &[&str] = &[
+        "magic", "reset", "verify", "confirm", "activate", "invite", "invitation", "login", "signin", "token", "key", "push", "hook", "hooks",
+        "webhook", "webhooks", "auth", "private", "secret", "session", "bot", "ical", "feed", "unsubscribe", "password", "incoming", "trigger",
+    ];
+    let part = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let part = part.rsplit(['-', '_']).next().unwrap_or_default();
+    if PARTS.contains(&part.to_ascii_lowercase().as_str()) {
+        Said::Secret
+    } else {
+        Said::Nothing
+    }
 }
 
 /// Returns whether a part is a path: one of its segments is a word.
@@ -204,33 +309,35 @@ fn judge(scan: &mut Scan<'_>, range: &Range<usize>) -> bool {
     let Some(text) = scan.text.get(range.clone()) else {
         return true;
     };
-    if let Some(key) = product_key(text) {
-        let certain = key == ProductKey::Certain
-            || !matches!(said(line_before(scan, range.start)), Said::Nothing | Said::Public);
-        if certain {
-            scan.found("secret", Certainty::Form, range.clone());
-        }
-        return true;
-    }
     let Some(alphabet) = generated(text) else {
         return false;
     };
     let place = Place::of(scan, range);
-    let said = said(place.before);
+    let said = match said(place.before) {
+        Said::Nothing => said_after(scan, range.end),
+        said => said,
+    };
+    let said = if place.in_url {
+        said_by_path(place.word)
+    } else {
+        said
+    };
+    let length = text.len();
     let is_secret = match (alphabet, said) {
         (_, Said::Public) => false,
-        (Alphabet::Mixed, Said::Nothing) => {
-            text.len() >= MIN_ALONE && !place.in_url && !is_encoded_text(text)
-        }
+        (Alphabet::Mixed, Said::Nothing) => length >= MIN_ALONE && !place.in_url && !is_encoded_text(text),
         (Alphabet::Mixed, Said::Secret) => !is_encoded_text(text),
-        (Alphabet::Mixed, Said::KeyOfSomething) => true,
-        (Alphabet::OneCase, Said::Secret) => text.len() >= 24,
-        (Alphabet::OneCase, Said::KeyOfSomething) => text.len() >= 20,
-        (Alphabet::Hex, Said::KeyOfSomething) => text.len() >= 32 && !place.in_url,
-        (Alphabet::OneCase | Alphabet::Hex, _) => false,
+        (Alphabet::Mixed, _) => true,
+        (Alphabet::MixedWords, Said::Secret) => length >= 20 && !is_encoded_text(text),
+        (Alphabet::MixedWords | Alphabet::OneCase, Said::KeyOfSomething | Said::Provider) => length >= 20,
+        (Alphabet::OneCase, Said::Secret) => length >= 24,
+        (Alphabet::Hex, Said::KeyOfSomething | Said::Provider) => length >= 32 && !place.in_url,
+        (Alphabet::Hex, _) => length >= 32 && !place.in_url && names_a_digest(place.before),
+        (Alphabet::MixedWords | Alphabet::OneCase, _) => false,
     };
     if is_secret && !is_public_identifier(text) && !is_stand_in(text) && !place.is_harmless(scan, range) {
-        let padding = Class::of("=").run(scan.bytes, range.end, 2);
+        const PADDING: Class = Class::of("=");
+        let padding = PADDING.run(scan.bytes, range.end, 2);
         scan.found("high-entropy", Certainty::Randomness, range.start..padding);
     }
     true

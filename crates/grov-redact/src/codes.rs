@@ -24,6 +24,28 @@ pub(crate) const SERIAL_WORDS: &[&str] = &[
     "лицензи", "серийный", "активации", "lisans", "序列号", "激活码", "许可证", "ライセンス", "シリアル", "라이선스", "시리얼",
 ];
 
+/// Words for a code of a few digits.
+#[rustfmt::skip]
+pub(crate) const PIN_WORDS: &[&str] = &[
+    "puk ", "puk:", "pin code", "pin-code", "pincode", "pin is", "pin ist", "pin:", "sim pin", "sim-pin", "unlock code", "entsperrcode", "türcode",
+    "door code", "gate code", "alarm code", "code pin", "pin für", "pin for", "código pin", "пин-код", "pin del", "pin do", "wlan key", "wlan-key",
+    "wifi key", "wpa key", "wpa2 key", "wlan-schlüssel", "wifi password", "wlan-passwort",
+];
+
+/// Words for the seed of one-time passwords.
+pub(crate) const ONE_TIME_WORDS: &[&str] = &[
+    "totp",
+    "otp secret",
+    "otp seed",
+    "2fa secret",
+    "2fa seed",
+    "2fa key",
+    "mfa secret",
+    "mfa key",
+    "authenticator",
+    "mfa seed",
+];
+
 /// Number of bytes after a word that are read.
 const MAX_DISTANCE: usize = 640;
 /// Maximum number of words between the word and the first code.
@@ -71,6 +93,68 @@ pub(crate) fn serial(scan: &mut Scan<'_>, keyword: Range<usize>) {
         && length >= 12
     {
         scan.found("secret", Certainty::Place, first.range.start..last.range.end);
+    }
+}
+
+/// Finds the number after a word for a PIN: 4 to 8 digits, after at most four words.
+pub(crate) fn pin(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_LINE: usize = 48;
+    // `Pin::new` is code.
+    let is_path = scan.bytes.get(keyword.end) == Some(&b':');
+    if is_path || keyword.start > 0 && scan.bytes[keyword.start - 1].is_ascii_alphanumeric() {
+        return;
+    }
+    let to = scan
+        .text
+        .floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
+    let line = scan.text[keyword.end..to].split('\n').next().unwrap_or_default();
+    let number = line
+        .split_whitespace()
+        .take(5)
+        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
+    let number = number
+        .into_iter()
+        .find(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
+    // Numbers of networks are longer.
+    let name = scan.text[keyword.clone()].to_ascii_lowercase();
+    let most = if name.starts_with('w') { 24 } else { 8 };
+    let Some(number) = number
+        .filter(|word| (4..=most).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit()))
+    else {
+        return;
+    };
+    // A year.
+    if number.len() == 4 && (number.starts_with("19") || number.starts_with("20")) {
+        return;
+    }
+    let start = keyword.end + (number.as_ptr() as usize - line.as_ptr() as usize);
+    scan.found("secret", Certainty::Place, start..start + number.len());
+}
+
+/// Finds the seed of one-time passwords: at least 16 characters of base32, also in groups of four.
+pub(crate) fn one_time(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const BASE32: Class = Class::of("A-Z2-7");
+    const MAX_LINE: usize = 128;
+    let to = scan
+        .text
+        .floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
+    let line = scan.text[keyword.end..to].split('\n').next().unwrap_or_default();
+    let is_part = |word: &str| word.len() >= 4 && word.bytes().all(|byte| BASE32.has(byte));
+    let mut run: Option<Range<usize>> = None;
+    for word in line.split_whitespace() {
+        let word = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let start = keyword.end + (word.as_ptr() as usize - line.as_ptr() as usize);
+        if is_part(word) {
+            let from = run.as_ref().map_or(start, |run| run.start);
+            run = Some(from..start + word.len());
+        } else if run.is_some() {
+            break;
+        }
+    }
+    let Some(run) = run else { return };
+    let seed = &scan.bytes[run.clone()];
+    if seed.iter().filter(|byte| **byte != b' ').count() >= 16 && seed.iter().any(u8::is_ascii_digit) {
+        scan.found("secret", Certainty::Place, run);
     }
 }
 
@@ -161,8 +245,16 @@ pub(crate) fn product_key(text: &str) -> Option<ProductKey> {
     let mut groups = text.split('-');
     let length = groups.next()?.len();
     let count = 1 + groups.clone().count();
+    // The recovery key of BitLocker.
+    if length == 6
+        && count == 8
+        && groups.clone().all(|group| group.len() == 6)
+        && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit())
+    {
+        return Some(ProductKey::Certain);
+    }
     let fits = (4..=8).contains(&length)
-        && count >= 4
+        && (count >= 4 || count == 3 && length == 5)
         && groups.all(|group| group.len() == length)
         && text
             .bytes()

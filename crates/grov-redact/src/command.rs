@@ -34,7 +34,7 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 34] = [
+pub(crate) const PROGRAMS: [Program; 38] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
@@ -67,6 +67,11 @@ pub(crate) const PROGRAMS: [Program; 34] = [
     Program { keywords: &["nuget ", "choco "], options: &["-k", "-ApiKey"], form: Form::Secretly },
     Program { keywords: &["twine ", "svn ", "hg "], options: &["-p"], form: Form::Secretly },
     Program { keywords: &["impacket-", "crackmapexec ", "netexec ", "hydra ", "rpcclient "], options: &["-p", "-H"], form: Form::Secretly },
+    Program { keywords: &["xfreerdp ", "wfreerdp ", "xfreerdp3 "], options: &["/p"], form: Form::Password },
+    Program { keywords: &["rabbitmqadmin ", "ncftpput ", "ncftpget ", "altool ", "dotnet nuget ", "isql ", "ldappasswd ", "smbmap "],
+        options: &["-p", "-P", "-s"], form: Form::Secretly },
+    Program { keywords: &["rar "], options: &["-p", "-hp"], form: Form::Attached },
+    Program { keywords: &["snmpget ", "snmpwalk ", "snmpset ", "snmpbulkwalk "], options: &["-c"], form: Form::Secretly },
     Program { keywords: &["mysqladmin "], options: &["-p"], form: Form::Attached },
     Program { keywords: &["etcdctl ", "influx ", "wget ", "aria2c ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
 ];
@@ -126,7 +131,7 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
         .max_by_key(|o| o.len())?;
     let end = at + option.len();
     let next = *bytes.get(end)?;
-    let long = option.len() > 2;
+    let long = option.len() > 2 && *option != "-hp";
     let value = match next {
         b' ' | b'\t' if matches!(program.form, Form::Attached) => return None,
         b' ' | b'\t' => Class::of(" \t").run(bytes, end, 8),
@@ -148,6 +153,11 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
         }
         Form::UserAndPassword(sign) => {
             let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
+            // Of `key:` and `key:x` the key.
+            let rest = &bytes[word.start + colon + 1..word.end];
+            if colon >= 16 && matches!(rest, b"" | b"x" | b"X") {
+                return Some(word.start..word.start + colon);
+            }
             (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
         }
         Form::Prefixed(prefix) => bytes[word.clone()]
@@ -354,7 +364,9 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     };
     let user = text.find(':').filter(|_| scan.text[keyword].starts_with("chp"));
     let start = user.map_or(start, |colon| start + colon + 1);
-    if end - start >= 3 && !is_stand_in(text) && !text.contains(".txt") && text != "-" {
+    // An item of a list: `a|b|c`.
+    let is_item = start.checked_sub(1).is_some_and(|at| bytes[at] == b'|');
+    if end - start >= 3 && !is_item && !is_stand_in(text) && !text.contains(".txt") && text != "-" {
         scan.found("command-password", Certainty::Place, start..end);
     }
 }

@@ -41,11 +41,13 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (literals::literal, literals::BEFORE_LITERAL),
     (literals::call, literals::CALLS),
     (literals::directive, literals::DIRECTIVES),
+    (codes::pin, codes::PIN_WORDS),
+    (codes::one_time, codes::ONE_TIME_WORDS),
     (codes::recovery, codes::RECOVERY_WORDS),
     (codes::serial, codes::SERIAL_WORDS),
     (seed::phrase, seed::SEED_WORDS),
     (table::column, table::HEADINGS),
-    (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "--password-stdin", "--with-token"]),
+    (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "cryptsetup", "--passphrase-fd", "secret create", "smbpasswd", "kinit", "pass insert", "secret set", "--password-fd", "--password-stdin", "--with-token"]),
     (command::here_string, &["<<<"]),
     (command::oracle, &["sqlplus ", "rman target ", "expdp ", "impdp ", "sqlldr ", "sqlcl "]),
     (command::htpasswd, &["htpasswd "]),
@@ -60,16 +62,17 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
         "password is ", "passphrase is ", "password is:", "seed is ", "token is ", "secret is ", "api key is ",
         "secret key is ", "secret_access_key ",
     ]),
-    (sql_password, &["identified by ", "password '"]),
+    (sql_password, &["identified by ", "_password by ", "password '"]),
     (netrc_password, &["password "]),
-    (pgpass_password, &[":5432:"]),
+    (pgpass_password, &[":5432:", ":5433:", ":5434:", ":6432:"]),
     (places::share, &["net use "]),
     (places::reply, &["send \"", "send -- \""]),
     (places::pair, &[
         "creds:", "creds ", "credentials:", "login with ", "log in with ", "login: ", "zugangsdaten:", "zugang:",
-        "identifiants", "credenciales:", "credenziali:",
+        "identifiants", "zugangsdaten ", "credentials ", "credentials are ", "creds are ", "login is ", "credenciales:", "credenciales ", "credenziali:",
     ]),
-    (places::short_name, &[" pw ", " pw: ", " pw=", "(pw "]),
+    (places::short_name, &[" pw ", " pw: ", " pw=", "(pw ", " pass ", " clave ", " psw ", " pwd ", "pass is ", "pw is ", " mdp ", "/pass ", "clave: "]),
+    (places::wireless, &["WIFI:"]),
     (places::file_of_url, &["https_", "http_", "ssh_", "ftp_", "sftp_"]),
     (assignment::defined, &["define(", "#define "]),
 ];
@@ -281,10 +284,12 @@ fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     } else {
         keyword.end
     };
-    if continues_a_word(bytes, keyword.start) || bytes.get(quote_at) != Some(&b'\'') {
+    if continues_a_word(bytes, keyword.start) && bytes[keyword.start] != b'_'
+        || !matches!(bytes.get(quote_at), Some(b'\'' | b'"'))
+    {
         return;
     }
-    let (quote, start) = (b'\'', quote_at + 1);
+    let (quote, start) = (bytes[quote_at], quote_at + 1);
     let Some(length) = bytes[start..]
         .iter()
         .take(256)
@@ -296,6 +301,8 @@ fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     };
     if bytes[start + length] == quote && password.len() >= 3 && !has_space(password) && !is_stand_in(password)
+        // In double quotes it may be a name.
+        && (quote == b'\'' || has_digit(password))
     {
         scan.found("password", Certainty::Place, start..start + length);
     }

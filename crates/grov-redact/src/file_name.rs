@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) const WORDS: &[&str] = &[
     "password_", "password-", "passwort_", "passwort-", "passwd_", "passphrase_", "kennwort_", "kennwort-", "haslo_", "haslo-", "hasło_", "hasło-",
     "senha_", "senha-", "contrasena_", "contraseña_", "motdepasse_", "mdp_", "mdp-", "parola_", "sifre_", "şifre_", "wachtwoord_", "heslo_",
-    "losenord_", "lösenord_", "пароль_", "пароль-", "salasana_", "jelszo_", "jelszó_", "zugang_", "credentials_", "creds_", "login_", "pwd_",
+    "-pw-", "_pw_", "pw_", "pw-", "losenord_", "lösenord_", "пароль_", "пароль-", "salasana_", "jelszo_", "jelszó_", "zugang_", "credentials_", "creds_", "login_", "pwd_",
     "密码_", "パスワード_",
 ];
 

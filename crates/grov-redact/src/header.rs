@@ -15,7 +15,7 @@ const MAX_JUDGED: usize = 1024;
 #[rustfmt::skip]
 const SCHEMES: &[&str] = &[
     "bearer", "basic", "token", "bot", "digest", "apikey", "api-key", "negotiate", "key", "ntlm", "sso-key",
-    "genie", "ssws",
+    "genie", "ssws", "geniekey", "deepl-auth-key", "klaviyo-api-key", "api-token", "discogs", "applikey", "snyk",
 ];
 
 /// Returns whether a name is an `Authorization` header.

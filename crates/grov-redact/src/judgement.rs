@@ -169,10 +169,10 @@ pub(crate) fn is_noise(text: &str) -> bool {
         .count();
     (24..=256).contains(&text.len())
         && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-        && count(u8::is_ascii_uppercase) >= 4
+        && !text.contains("\\x")
         && count(u8::is_ascii_lowercase) >= 4
         && count(u8::is_ascii_digit) >= 2
-        && count(|byte| byte.is_ascii_punctuation()) >= 2
+        && count(u8::is_ascii_punctuation) >= if count(u8::is_ascii_uppercase) >= 4 { 2 } else { 6 }
         && changes * 2 >= text.len()
         && count(|byte| *byte == b' ') * 12 <= text.len()
 }

@@ -105,7 +105,7 @@ const SECRETS: &[&[u8]] = &[
     b"sharedkey", b"sharedaccesskey", b"accountkey", b"storagekey", b"sessionkey", b"hmackey", b"credential",
     b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"cipherkey",
     b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid", b"jsessionid",
-    b"phpsessid",
+    b"phpsessid", b"keymaterial", b"apppw", b"seedphrase", b"mnemonic",
 ];
 
 #[rustfmt::skip]
@@ -129,7 +129,7 @@ fn may_mean_secret(name: &[u8]) -> bool {
             folded(bytes),
             (b'p', b'a', b's')
                 | (b'p', b'w', _)
-                | (b'p', b's', b'w')
+                | (b'p', b's', b'w' | b'k')
                 | (b's', b'e', b'c' | b's')
                 | (b't', b'o', b'k')
                 | (b'k', b'e', b'y')
@@ -154,7 +154,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     }
     let (joined, last) = (words.joined(), words.last());
     let ends = |list: &[&[u8]]| list.iter().any(|ending| joined.ends_with(ending));
-    if ends(PASSWORDS) || matches!(last, b"pass" | b"pwd" | b"pw" | b"psw") {
+    if ends(PASSWORDS) || matches!(last, b"pass" | b"pwd" | b"pw" | b"psw" | b"psk") {
         Some(Meaning::Password)
     } else if ends(API_KEYS) {
         Some(Meaning::ApiKey)

@@ -23,7 +23,7 @@ pub(crate) const CALLS: &[&str] = &[
     "withpassword(", "with_password(", "secretkeyspec(", "createhmac(", "hmac.new(", "jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode(",
     "fernet(", "stringcredentials(", "usernamepasswordcredentials(", "plainauth(", "smtp.login(", "server.login(", "client.login(", "imap.login(",
     "ftp.login(", "mysqli(", "mysql_connect(", "mysqli_connect(", "passwordcredential(", "azurekeycredential(", "apikeycredentials(",
-    "privatekeytoaccount(", "frommnemonic(", "mnemonictoseed(", "wallet(", "keypair.fromsecret(", "importkey(", "hash_hmac(", "algoliasearch(",
+    "privatekeytoaccount(", "frommnemonic(", "mnemonictoseed(", "wallet(", "keypair.fromsecret(", "importkey(", "credentials(", "hash_hmac(", "algoliasearch(",
 ];
 
 /// Directives of configuration files and commands whose next word is a secret, if it has a digit or a special character.
@@ -34,7 +34,9 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     "]:25 ", "requires-auth ", "config set requirepass ", "nmcli ", "unlock-keychain ", "add_user ", "change_password ", "authenticate_user ",
     "bw unlock ", "bw login ", "snyk auth ", "ngrok authtoken ", "add-authtoken ", "vault login ", "cargo login ", "setapikey ",
     "mysqladmin ", "alias set ", "http-basic.", "github-oauth.", "pypi-token.", "npmauthtoken ", "net user ", "session setup ",
-    "passphrase-fd ", "luksaddkey ", "aws_secret_access_key ", "config gems.", "--md5 ", "addprinc ", "wandb login ", "service install ", "token add ",
+    "passphrase-fd ", "luksaddkey ", "aws_secret_access_key ", "config gems.", "--md5 ", "addprinc ", "wandb login ", "service install ", "token add ", "auth default ", "redis-cli auth ",
+    "ppp chap password ", "password 7 ", "password 0 ", "secret 0 ", "secret 7 ", ".logon ", "db2 connect ", "input_pw ", "user_pw ", "owner_pw ", "kv put ",
+    "rclone config ", "kv patch ",
 ];
 
 /// Finds the literal after a statement.
@@ -132,6 +134,9 @@ pub(crate) fn directive(scan: &mut Scan<'_>, keyword: Range<usize>) {
         if word.starts_with('-') {
             continue;
         }
+        // Of `name=value` and `user,password` the second part.
+        let word = word.split_once('=').map_or(word, |(_, value)| value);
+        let word = word.rsplit_once(',').map_or(word, |(_, password)| password);
         // Of `user:password` the password.
         let secret = word
             .split_once(':')

@@ -85,13 +85,19 @@ pub(crate) fn reply(scan: &mut Scan<'_>, keyword: Range<usize>) {
 /// Finds the password in a pair after words such as "creds:": `jo/hunter-22`, `jo / hunter-22`, `jo:hunter-22`.
 pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let rest = rest(scan, &keyword);
-    let mut words = words(rest).filter(|(_, word)| *word != "is" && *word != "are" && *word != ":");
+    let mut words = words(rest).filter(|(_, word)| {
+        !matches!(
+            *word,
+            "is" | "are" | ":" | "sind" | "son" | "sono" | "são" | "sont"
+        )
+    });
     let Some((at, first)) = words.next() else { return };
     let (at, password) = match first.split_once(['/', ':']) {
         Some((user, password)) if !user.is_empty() && !password.is_empty() => (at + user.len() + 1, password),
         Some(_) => return,
         None => match (words.next(), words.next()) {
             (Some((_, "/")), Some((at, password))) => (at, password),
+            (Some((at, password)), _) if first.ends_with(',') => (at, password),
             _ => return,
         },
     };
@@ -109,10 +115,26 @@ pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let word = word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
     if prose::is_chosen(word) {
         report(scan, &keyword, rest, at..at + word.len());
-    } else if scan.bytes[keyword.end - 1] == b' ' {
+    } else if scan.text[keyword.clone()].trim().eq_ignore_ascii_case("pw")
+        && scan.bytes[keyword.end - 1] == b' '
+    {
         // "pw for the printer is …"
         prose::password(scan, keyword.start..keyword.end - 1);
     }
+}
+
+/// Finds the password in the text of a QR code for a wireless network: `WIFI:S:name;T:WPA;P:hunter-22;;`.
+pub(crate) fn wireless(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let Some(at) = rest
+        .find("P:")
+        .filter(|at| *at == 0 || rest[..*at].ends_with(';'))
+    else {
+        return;
+    };
+    let start = at + 2;
+    let length = rest[start..].find(';').unwrap_or_default();
+    report(scan, &keyword, rest, start..start + length);
 }
 
 /// Finds the password in a file name made of a URL: `https_jo:hunter-22@host_index.html`.
@@ -168,7 +190,14 @@ pub(crate) fn passphrase(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Rang
             || scan.text[keyword.end + line.len()..].starts_with('\n');
         ends_in_figures && is_whole && is_phrase(phrase)
     });
-    let phrase = quoted.or(labelled)?;
+    let stated = line
+        .rfind(" is ")
+        .map(|at| line[at + 4..].trim())
+        .filter(|phrase| {
+            let digits = phrase.bytes().filter(u8::is_ascii_digit).count();
+            digits >= 2 && is_phrase(phrase) && phrase.starts_with(char::is_uppercase)
+        });
+    let phrase = quoted.or(labelled).or(stated)?;
     let start = keyword.end + start_of(phrase);
     Some(start..start + phrase.len())
 }

@@ -17,7 +17,8 @@ pub(crate) const PASSWORD_WORDS: &[&str] = &[
     "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
     "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
     "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi", "mật khẩu", "adgangskode", "passord", " mdp ", "mdp:",
-    "clave de acceso", "clave del wifi", "clave del servidor",
+    "clave de acceso", "clave del wifi", "clave del servidor", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "mdp ", "lozinka",
+    "zaporka", "geslo", "slaptažodis", "parool", "şifrə", "wlan-schlüssel", "wifi key", "wifi-schlüssel", "κωδικό", "парол", "aðgangsorð", "fjalëkalim",
 ];
 
 /// Words for a generated key, in the languages of prompts.
@@ -124,9 +125,20 @@ pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if let Some(range) = app_password(scan, &keyword) {
         return scan.found("password", Certainty::Place, range);
     }
-    let found = candidates(scan, &keyword).into_iter().find(is_password);
+    let candidates = candidates(scan, &keyword);
+    let english = scan.text[keyword.clone()]
+        .to_ascii_lowercase()
+        .starts_with("pass");
+    // In other languages the name and its value need no copula: "пароль от базы …".
+    let last = candidates.last().filter(|last| {
+        let digits = last.text.bytes().filter(u8::is_ascii_digit).count();
+        !english && digits >= 2 && is_elaborate(last.text) && file_stem(last.text).is_none()
+    });
+    let last = last.map(|last| last.range.clone());
+    let found = candidates.into_iter().find(is_password);
     let range = found
         .map(|found| found.range)
+        .or(last)
         .or_else(|| password_before(scan, &keyword))
         .or_else(|| far_password(scan, &keyword));
     if let Some(range) = range {

@@ -8,6 +8,8 @@ use crate::value::{entropy, is_hex, is_uuid};
 pub(crate) enum Alphabet {
     /// Letters of both cases and digits. Identifiers, digests and names rarely look like that.
     Mixed,
+    /// The same, with parts that look like words.
+    MixedWords,
     /// Digits and letters of one case. Many identifiers do too.
     OneCase,
     /// Hexadecimal digits, as in most digests.
@@ -137,7 +139,15 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
             && in_words <= 0.34
             && !is_camel_case
             && spread >= 0.8_f32.min(4.1 / (bytes.len() as f32).log2());
-        return random.then_some(Alphabet::Mixed);
+        let worded = shape.digits >= 2
+            && changes >= 0.3
+            && in_words <= 0.6
+            && (shape.in_camel_case + shape.short_words) * 5 < length * 3;
+        return match (random, worded) {
+            (true, _) => Some(Alphabet::Mixed),
+            (false, true) => Some(Alphabet::MixedWords),
+            (false, false) => None,
+        };
     }
     let one_case = shape.upper == 0 || shape.lower == 0;
     let letters = length - shape.digits;

@@ -10,12 +10,13 @@ const SECRET_WORDS: &[&str] = &[
     // English, and names in programs.
     "key", "token", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "hmac",
     "bearer", "credential", "credentials", "creds", "serial", "license", "licence", "seed", "salt", "webhook", "oauth", "login",
-    "pw", "auth", "keys", "tokens", "secrets", "relogin", "authkey",
+    "pw", "auth", "keys", "tokens", "secrets", "authkey", "creds",
     // Other languages.
     "schlüssel", "passwort", "kennwort", "geheimnis", "clé", "jeton", "clave", "llave", "contraseña", "secreto", "chave", "senha",
     "segredo", "chiave", "segreto", "sleutel", "wachtwoord", "geheim", "klucz", "hasło", "anahtar", "anahtarı", "şifre",
     "şifresi", "parola", "cheia", "cheie", "ключ", "ключом", "токен", "токена", "токеном", "пароль", "секрет", "nyckel", "lösenord",
-    "nøgle", "nøkkel", "avain", "salasana", "klíč", "heslo", "kulcs", "jelszó", "kunci", "sandi", "khóa", "κλειδί", "κωδικός",
+    "nøgle", "nøkkel", "avain", "salasana", "klíč", "heslo", "kulcs", "jelszó", "kunci", "sandi", "khóa", "nyckeln", "nøglen", "nøkkelen", "schlüssels", "sleutels", "klucza", "kluczem", "ключа", "ключу",
+    "токену", "tokenet", "tokenul", "cheia", "avaimen", "klíče", "kulcsa", "κλειδιά", "κλειδί", "κωδικός",
 ];
 
 /// Words for a secret where no spaces separate words.
@@ -31,7 +32,29 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Words that say alone that a token is a credential.
-const PRECISE_SECRETS: &[&str] = &["pat", "psk", "apikey", "appkey"];
+const PRECISE_SECRETS: &[&str] = &[
+    "pat",
+    "psk",
+    "apikey",
+    "appkey",
+    "secret",
+    "pepper",
+    "appid",
+    "secretkey",
+    "privatekey",
+    "masterkey",
+    "clientsecret",
+    "relogin",
+    "privkey",
+    "секрет",
+    "geheimnis",
+    "segreto",
+    "secreto",
+    "segredo",
+    "authtoken",
+    "accesstoken",
+    "apitoken",
+];
 
 /// Words that end in a word for a secret by chance, or whose values are public.
 const OTHER_WORDS: &[&str] = &[
@@ -58,7 +81,8 @@ const BOTH_PUBLIC: &[&str] = &[
 const PRECISE: &[&str] = &[
     "api", "hmac", "secret", "master", "encryption", "signing", "private", "access", "webhook", "admin", "auth", "personal",
     "credential", "credentials", "oauth", "bearer", "salt", "seed", "deploy", "upload", "wallet", "deployer", "signer", "live",
-    "prod", "refresh", "shared", "storage", "ingest", "integration", "geheimer", "secrète", "secreta", "segreta", "секретный",
+    "prod", "aes", "luks", "github", "gitlab", "slack", "discord", "telegram", "stripe", "openai", "anthropic", "google", "aws",
+    "gcp", "session", "app", "client", "bot", "refresh", "shared", "storage", "ingest", "integration", "geheimer", "secrète", "secreta", "segreta", "секретный",
     "tajny", "gizli",
 ];
 
@@ -76,7 +100,7 @@ const PUBLIC_WORDS: &[&str] = &[
     "blake3", "commit", "commits", "rev", "revision", "etag", "id", "ids", "uuid", "guid", "ulid", "fingerprint", "cert", "certificate",
     "nonce", "thumbprint", "pubkey", "public", "address", "addr", "contract", "txid", "tx", "transaction", "block", "kid", "jti",
     "trace", "span", "request", "image", "layer", "blob", "tree", "build", "boundary", "cursor", "alphabet", "charset", "cid", "ipfs",
-    "container", "mint", "program", "account", "ref", "version", "hex", "base64", "encoded", "expected", "actual", "assert", "vector",
+    "container", "mint", "program", "account", "ref", "version", "encoded", "expected", "actual", "assert", "vector",
     "ciphertext", "plaintext", "signature", "sig", "identifier", "url", "uri", "path", "file", "chunk", "asset", "slug", "sum", "h1",
     "mappings", "resolved", "challenge", "snapshot", "sample", "secure", "encrypted", "peer", "node", "x", "y", "n", "e", "ssh", "rsa", "ed25519",
 ];
@@ -92,42 +116,55 @@ pub(crate) enum Said {
     Secret,
     /// That it is a secret: a word for a key with one that says which key.
     KeyOfSomething,
+    /// That it belongs to a service whose keys have no form of their own.
+    Provider,
 }
 
 /// Maximum number of words before a token that count.
 const MAX_WORDS: usize = 9;
 
+/// Services whose names are words too, or stand before revisions.
+#[rustfmt::skip]
+const WORDS_TOO: &[&str] = &[
+    "branch", "checkout", "line", "here", "render", "modal", "exa", "wit", "segment", "together", "harness", "polygon",
+    "hunter", "clerk", "railway", "runway", "sentry", "npm", "azure", "firebase", "travis", "semaphore", "hyperbolic",
+    "novita", "codecov", "coveralls", "bitbucket", "contentful", "fireworks", "recurly", "appcenter", "vercel", "snyk",
+    "jira", "gitea", "bitrise", "appveyor", "sonar", "jenkins", "drone", "nexus", "artifactory", "teamcity", "grafana",
+    "kibana", "elastic",
+];
+
 /// Services whose keys have no form of their own.
 #[rustfmt::skip]
 const PROVIDERS: &[&str] = &[
-    "adyen", "ably", "ahrefs", "airbrake", "algolia", "alphavantage", "amplitude", "appcenter", "appsflyer", "appveyor", "asana",
-    "assemblyai", "auth0", "azure", "baidu", "betterstack", "binance", "bitbucket", "bitrise", "braintree", "branch", "bugsnag",
-    "calendly", "cartesia", "cerebras", "chargebee", "checkout", "clearbit", "clerk", "clickup", "cloudflare", "cloudinary",
-    "codacy", "codecov", "cohere", "coinbase", "coinmarketcap", "contentful", "convertkit", "coveralls", "customerio", "datadog",
+    "adyen", "ably", "ahrefs", "airbrake", "algolia", "alphavantage", "amplitude", "appsflyer", "asana",
+    "assemblyai", "auth0", "baidu", "betterstack", "binance", "braintree", "bugsnag",
+    "calendly", "cartesia", "cerebras", "chargebee", "clearbit", "clickup", "cloudflare", "cloudinary",
+    "codacy", "cohere", "coinbase", "coinmarketcap", "convertkit", "customerio", "datadog",
     "dashscope", "deepgram", "deepl", "deepinfra", "deepseek", "dingtalk", "disqus", "docusign", "elevenlabs", "etherscan",
-    "eventbrite", "exa", "fastly", "feishu", "finnhub", "firebase", "firecrawl", "fireworks", "flickr", "foursquare", "freshdesk",
-    "gandi", "geocodio", "giphy", "gitea", "gladia", "gocardless", "godaddy", "graphhopper", "groq", "harness", "helpscout", "here",
-    "hetzner", "honeybadger", "honeycomb", "huawei", "hunter", "hyperbolic", "imgur", "infura", "intercom", "ipinfo", "ipstack",
-    "jina", "jira", "kagi", "kakao", "keycdn", "klarna", "klaviyo", "kraken", "kucoin", "lastfm", "lambdalabs", "line", "linode",
+    "eventbrite", "fastly", "feishu", "finnhub", "firecrawl", "flickr", "foursquare", "freshdesk",
+    "gandi", "geocodio", "giphy", "gladia", "gocardless", "godaddy", "graphhopper", "groq", "helpscout", 
+    "hetzner", "honeybadger", "honeycomb", "huawei", "imgur", "infura", "intercom", "ipinfo", "ipstack",
+    "jina", "kagi", "kakao", "keycdn", "klarna", "klaviyo", "kraken", "kucoin", "lastfm", "lambdalabs", "linode",
     "livekit", "locationiq", "logdna", "loggly", "logz", "lokalise", "mailchimp", "mailerlite", "mailgun", "mailjet", "mandrill",
-    "mapbox", "mapquest", "maptiler", "marketstack", "messagebird", "minimax", "mistral", "mixpanel", "modal", "mollie", "moonshot",
-    "naver", "newsapi", "newrelic", "nexmo", "ngrok", "novita", "npm", "octopus", "okta", "omdb", "onesignal", "opencage",
+    "mapbox", "mapquest", "maptiler", "marketstack", "messagebird", "minimax", "mistral", "mixpanel", "mollie", "moonshot",
+    "naver", "newsapi", "newrelic", "nexmo", "ngrok", "octopus", "okta", "omdb", "onesignal", "opencage",
     "openrouteservice", "openweather", "openweathermap", "opsgenie", "ovh", "paddle", "pagerduty", "papertrail", "paypal", "paystack",
-    "paytm", "pexels", "pingdom", "pinecone", "pipedrive", "plivo", "polygon", "posthog", "postmark", "prismic", "pubnub", "pusher",
-    "qdrant", "qiniu", "quandl", "railway", "rapidapi", "razorpay", "recaptcha", "hcaptcha", "turnstile", "recurly", "render",
-    "rollbar", "runpod", "runway", "sambanova", "scaleway", "scrapingbee", "segment", "semaphore", "sendbird", "sendinblue", "sentry",
-    "serpapi", "serper", "shippo", "shodan", "siliconflow", "sinch", "skyscanner", "snyk", "sonarcloud", "sparkpost", "splunk",
+    "paytm", "pexels", "pingdom", "pinecone", "pipedrive", "plivo", "posthog", "postmark", "prismic", "pubnub", "pusher",
+    "qdrant", "qiniu", "quandl", "rapidapi", "razorpay", "recaptcha", "hcaptcha", "turnstile", 
+    "rollbar", "runpod", "sambanova", "scaleway", "scrapingbee", "sendbird", "sendinblue", 
+    "serpapi", "serper", "shippo", "shodan", "siliconflow", "sinch", "skyscanner", "sonarcloud", "sparkpost", "splunk",
     "spotify", "stability", "statuspage", "storyblok", "stytch", "sumologic", "telnyx", "tencent", "thunderforest", "tinify",
-    "tmdb", "together", "togetherai", "tomtom", "travis", "travisci", "trello", "tinypng", "twitch", "twilio", "typeform", "unsplash",
-    "uptimerobot", "vercel", "virustotal", "voyage", "vonage", "vultr", "wakatime", "wandb", "weatherapi", "weaviate", "wechat",
-    "weglot", "wit", "workos", "xata", "yelp", "yookassa", "youtube", "zapier", "zendesk", "zhipu", "zilliz", "zoho", "智谱", "通义", "百度",
+    "tmdb", "togetherai", "tomtom", "travisci", "trello", "tinypng", "twitch", "twilio", "typeform", "unsplash",
+    "uptimerobot", "virustotal", "voyage", "vonage", "vultr", "wakatime", "wandb", "weatherapi", "weaviate", "wechat",
+    "weglot", "workos", "xata", "yelp", "yookassa", "youtube", "zapier", "zendesk", "zhipu", "zilliz", "zoho", "智谱", "通义", "百度",
 ];
 
 /// The meanings of known words.
 static WORDS: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
     let mut words = HashMap::new();
     let lists = [
-        (PROVIDERS, Sense::Precise),
+        (PROVIDERS, Sense::Provider),
+        (WORDS_TOO, Sense::Precise),
         (PRECISE, Sense::Precise),
         (HARMLESS_BEFORE, Sense::Harmless),
         (OTHER_WORDS, Sense::Other),
@@ -157,6 +194,8 @@ enum Sense {
     PreciseSecret,
     /// That it is a secret, if a word for one follows or precedes it: "API key".
     Precise,
+    /// The same, and if it directly precedes the token.
+    Provider,
 }
 
 /// Returns what the words directly before a token say. The nearest word that says something counts.
@@ -170,13 +209,13 @@ pub(crate) fn said(before: &str) -> Said {
         None => before,
     };
     let mut said = Said::Nothing;
-    let mut is_next = false;
-    for word in words_back(before).take(MAX_WORDS) {
+    let (mut is_next, mut precise, mut provider) = (false, false, false);
+    for (number, word) in words_back(before).take(MAX_WORDS).enumerate() {
         let sense = sense(word);
         if said == Said::Secret {
             match sense {
                 Sense::Public | Sense::Harmless if is_next => return Said::Public,
-                Sense::Precise | Sense::PreciseSecret => return Said::KeyOfSomething,
+                Sense::Provider | Sense::Precise | Sense::PreciseSecret => return Said::KeyOfSomething,
                 _ => is_next = false,
             }
             continue;
@@ -184,11 +223,21 @@ pub(crate) fn said(before: &str) -> Said {
         match sense {
             Sense::Public => return Said::Public,
             Sense::PreciseSecret => return Said::KeyOfSomething,
+            Sense::Secret if precise => return Said::KeyOfSomething,
             Sense::Secret => (said, is_next) = (Said::Secret, true),
-            Sense::Other | Sense::Harmless | Sense::Precise => {}
+            Sense::Provider => {
+                precise = true;
+                provider |= number < 3;
+            }
+            Sense::Precise => precise = true,
+            Sense::Other | Sense::Harmless => {}
         }
     }
-    said
+    if said == Said::Nothing && provider {
+        Said::Provider
+    } else {
+        said
+    }
 }
 
 /// Returns what one word says.

@@ -183,10 +183,15 @@ pub(super) const SERVICES: &[TokenRule] = &[
         &[Run(DIGIT, 4, 9), Text("-"), Run(HEX, 24, 24)]).at_word_start(),
     rule("checkly-key", &["cu_"], &[Run(HEX, 32, 32)]).at_word_start(),
     rule("highlight-key", &["ingest_", "ingestion_"], &[Run(ALNUM, 30, OPEN)]).at_word_start().with_digit(),
+    rule("deepl-api-key", &[":fx"], &[]).reaching_back(Class::of("a-f0-9-"), 36, 36),
+    rule("teams-webhook", &["outlook.office.com/webhook/"], &[Run(Class::of("A-Za-z0-9/@-"), 60, OPEN)]),
     // -- Wallets
     rule("bitcoin-key", &["xprv", "yprv", "zprv", "tprv"], &[Run(ALNUM, 100, 120)]).at_word_start(),
     rule("nostr-key", &["nsec1"], &[Run(LOWER, 58, 58)]).at_word_start(),
     // -- Hashes of passwords
+    rule("password-hash", &["aad3b435b51404eeaad3b435b51404ee:", "AAD3B435B51404EEAAD3B435B51404EE:"],
+        &[Run(ANY_HEX, 32, 32)]),
+    rule("password-hash", &["md5"], &[Run(HEX, 32, 32)]).at_word_start(),
     rule("password-hash", &["$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$sha1$", "$md5$"],
         &[Run(Class::of("A-Za-z0-9./=,-"), 1, 24), Text("$"), Run(Class::of("A-Za-z0-9./$-"), 22, OPEN)]).with_digit(),
     rule("password-hash", &["$apr1$"],

@@ -175,7 +175,7 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ("token", "TOKEN=«abc12345»"),
     ("high-entropy", "SENTRY_THING=«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»"),
     ("high-entropy", "\"blob\": \"«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»\""),
-    ("high-entropy", "session_key_material = '«q7Wv2Kp9Zx4Lm8Rt3Yb6»'"),
+    ("secret", "session_key_material = '«q7Wv2Kp9Zx4Lm8Rt3Yb6»'"),
     ("password", "DB_PASSWORD=\"«p@ss word»\""),
     ("password", "DB_PASSWORD=«ABC12345»"),
     ("password", "password: «ABC12345»\n"),
