@@ -161,7 +161,7 @@ fn each_part(
     let bytes = scan.bytes;
     let mut start = run.start;
     for at in run.start..=run.end {
-        if at == run.end || separates(bytes[at]) {
+        if at == run.end || bytes.get(at).copied().is_some_and(separates) {
             if at - start >= MIN_TOKEN {
                 visit(scan, start..at);
             }

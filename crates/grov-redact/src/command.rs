@@ -34,7 +34,7 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 38] = [
+pub(crate) const PROGRAMS: [Program; 37] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
@@ -72,7 +72,6 @@ pub(crate) const PROGRAMS: [Program; 38] = [
         options: &["-p", "-P", "-s"], form: Form::Secretly },
     Program { keywords: &["rar "], options: &["-p", "-hp"], form: Form::Attached },
     Program { keywords: &["snmpget ", "snmpwalk ", "snmpset ", "snmpbulkwalk "], options: &["-c"], form: Form::Secretly },
-    Program { keywords: &["mysqladmin "], options: &["-p"], form: Form::Attached },
     Program { keywords: &["etcdctl ", "influx ", "wget ", "aria2c ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
 ];
 

@@ -154,7 +154,7 @@ fn is_generated_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value
 
 /// Returns whether a text is generated from all printable characters, like the keys and salts of WordPress.
 pub(crate) fn is_noise(text: &str) -> bool {
-    let count = |test: fn(&u8) -> bool| text.bytes().filter(|byte| test(byte)).count();
+    let count = |test: fn(&u8) -> bool| text.bytes().filter(test).count();
     let kind = |byte: u8| {
         (
             byte.is_ascii_lowercase(),

@@ -1,7 +1,7 @@
 //! Judges whether a token without spaces was generated: by its alphabet, by how often the kind of its characters changes, and by
 //! the words in it.
 
-use crate::value::{entropy, is_hex, is_uuid};
+use crate::value::{entropy, is_hex, is_name, is_uuid};
 
 /// The alphabet of a generated token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,10 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
             && in_words <= 0.34
             && !is_camel_case
             && spread >= 0.8_f32.min(4.1 / (bytes.len() as f32).log2());
-        let worded = shape.digits >= 2
+        // `WithSHA1And3_Key_CBC` is a name.
+        let has_word = text.split(['_', '-']).any(is_name);
+        let worded = !has_word
+            && shape.digits >= 2
             && changes >= 0.3
             && in_words <= 0.6
             && (shape.in_camel_case + shape.short_words) * 5 < length * 3;
