@@ -2,12 +2,12 @@
 //! files, query strings and command lines. This module parses names and values; [`crate::judgement`] classifies them.
 
 use crate::header;
-use crate::judgement::{is_noise, is_random_secret, is_secret};
+use crate::judgement::{is_random_secret, is_secret};
 use crate::key::{self, MAX_NAME, Meaning};
+use crate::login::{in_arn, is_signature, is_time, may_be_login, password_before_host, password_of_login};
 use crate::pattern::Class;
-use crate::prose;
 use crate::scan::{Certainty, Scan, end_of_run};
-use crate::value::{has_digit, has_letter, is_stand_in};
+use crate::value::{has_letter, is_stand_in};
 use std::ops::Range;
 
 /// Maximum length of a value that is classified, in bytes. A longer one is masked completely.
@@ -42,7 +42,7 @@ impl<'t> Value<'t> {
     }
 
     /// Returns a value in quotes or in an XML element.
-    fn literal(text: &'t str, range: Range<usize>, spaced: bool) -> Self {
+    pub(crate) fn literal(text: &'t str, range: Range<usize>, spaced: bool) -> Self {
         Self {
             text,
             range,
@@ -129,95 +129,6 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
-/// Returns whether the values of a name may be logins. A fast check.
-fn may_be_login(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    let ends = |ending: &[u8]| {
-        bytes.len() >= ending.len() && bytes[bytes.len() - ending.len()..].eq_ignore_ascii_case(ending)
-    };
-    [
-        &b"auth"[..],
-        b"creds",
-        b"credentials",
-        b"credential",
-        b"login",
-        b"userpwd",
-        b"userpass",
-        b"userinfo",
-    ]
-    .into_iter()
-    .any(ends)
-}
-
-/// Returns the password in `jo:hunter-22@db.acme.io`, without a scheme before it.
-fn password_before_host(scan: &Scan<'_>, name: &Name<'_>, at: usize) -> Option<Range<usize>> {
-    const MAX_PASSWORD: usize = 48;
-    const SCHEMES: &[&str] = &["mailto", "sip", "sips", "xmpp", "acct", "jid", "mid", "cid"];
-    const HOST: Class = Class::of("a-z0-9.-");
-    let bytes = scan.bytes;
-    if bytes[at] != b':' || name.spaced || name.quoted || !bytes.get(at + 1)?.is_ascii_alphanumeric() {
-        return None;
-    }
-    let end = end_of_run(bytes, at + 1, MAX_PASSWORD, |byte| {
-        byte.is_ascii_whitespace()
-            || is_quote(*byte)
-            || matches!(byte, b'@' | b'/' | b',' | b':' | b'(' | b')')
-    });
-    if bytes.get(end) != Some(&b'@')
-        || SCHEMES
-            .iter()
-            .any(|scheme| name.text.eq_ignore_ascii_case(scheme))
-    {
-        return None;
-    }
-    let host = bytes.get(end + 1..HOST.run(bytes, end + 1, 64))?;
-    let is_host = host.contains(&b'.') && host.first().is_some_and(u8::is_ascii_alphanumeric);
-    let password = scan.text.get(at + 1..end).filter(|_| is_host)?;
-    prose::is_chosen(password).then_some(at + 1..end)
-}
-
-/// Returns whether a colon is in a time of day, such as `T12:30:05`. Logs are full of them.
-fn is_time(bytes: &[u8], at: usize) -> bool {
-    let around = at
-        .checked_sub(3)
-        .and_then(|from| bytes.get(from..at + 3))
-        .unwrap_or_default();
-    matches!(
-        around,
-        [
-            b'T' | b' ' | b':' | b'[',
-            b'0'..=b'5',
-            b'0'..=b'9',
-            b':',
-            b'0'..=b'5',
-            b'0'..=b'9'
-        ]
-    )
-}
-
-/// Returns whether a name in a query is that of the signature of a URL.
-fn is_signature(name: &str) -> bool {
-    #[rustfmt::skip]
-    const NAMES: &[&str] = &[
-        "signature", "x-amz-signature", "x-goog-signature", "x-oss-signature", "x-cos-signature", "q-signature", "sig", "sign", "hmac", "hash", "token",
-        "x-amz-security-token", "auth_key", "st", "md5",
-    ];
-    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
-}
-
-/// Returns whether a sign is in an Amazon resource name, such as `arn:aws:secretsmanager:eu-west-1:1234:secret:prod/db-9zwWxS`.
-fn in_arn(scan: &Scan<'_>, at: usize) -> bool {
-    const MAX_ARN: usize = 160;
-    let before = &scan.bytes[at.saturating_sub(MAX_ARN)..at];
-    let word = before
-        .rsplit(|byte| {
-            byte.is_ascii_whitespace() || is_quote(*byte) || matches!(byte, b'=' | b'(' | b',' | b'[')
-        })
-        .next()
-        .unwrap_or_default();
-    word.starts_with(b"arn:") || word.starts_with(b"urn:")
-}
-
 /// Finds the secret in an XML element such as `<password>hunter2</password>`.
 pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
@@ -254,61 +165,6 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds the secret in `define('DB_PASSWORD', 'hunter2')` or `#define WIFI_PASSWORD "hunter2"`.
-pub(crate) fn defined(scan: &mut Scan<'_>, keyword: Range<usize>) {
-    const QUOTE: Class = Class::of("\"'\\");
-    let bytes = scan.bytes;
-    let start = QUOTE.run(bytes, BLANK.run(bytes, keyword.end, 8), 2);
-    let end = NAME.run(bytes, start, MAX_NAME);
-    let closed = QUOTE.run(bytes, end, 2);
-    let between = Class::of(" \t,").run(bytes, closed, 16);
-    if end == start || between == closed {
-        return;
-    }
-    let name = Name {
-        text: &scan.text[start..end],
-        start,
-        quoted: closed > end,
-        spaced: true,
-    };
-    let value = opening_quote(bytes, between).and_then(|quote| quoted_value(scan, quote, true));
-    let Some(value) = value else { return };
-    let names_a_key = ["_KEY", "_SALT", "_SECRET"]
-        .iter()
-        .any(|ending| name.text.ends_with(ending));
-    match key::meaning(name.text) {
-        Some(meaning) if is_secret(scan, meaning, &name, &value) => {
-            scan.found(meaning.rule(), Certainty::Name, value.range);
-        }
-        None if names_a_key && is_noise(value.text) => scan.found("secret", Certainty::Name, value.range),
-        _ => {}
-    }
-}
-
-/// Returns the range of the password in a login such as `neo4j/graphite-Wren-12` or `jo:graphite-Wren-12`, if the name says that the
-/// value is one: `NEO4J_AUTH=…`.
-fn password_of_login(name: &Name<'_>, value: &Value<'_>) -> Option<Range<usize>> {
-    #[rustfmt::skip]
-    const ENDINGS: &[&str] = &["auth", "credentials", "creds", "credential", "login", "userpwd", "userpass", "userinfo", "account"];
-    const USER: Class = Class::of("A-Za-z0-9_.@-");
-    let lower = name.text.to_ascii_lowercase();
-    if !ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
-        return None;
-    }
-    let (user, password) = value.text.split_once(['/', ':'])?;
-    let is_constant = !name.text.bytes().any(|byte| byte.is_ascii_lowercase());
-    let is_password = prose::is_chosen(password)
-        || is_constant && !value.spaced && password.len() >= 6 && has_digit(password) && has_letter(password);
-    let is_login = (1..=48).contains(&user.len())
-        && user.bytes().all(|byte| USER.has(byte))
-        && is_password
-        && !password.contains(['/', ':', ' ', '(', '{', '<'])
-        && !is_stand_in(password)
-        && !prose::is_algorithm(password)
-        && prose::file_stem(password).is_none();
-    is_login.then(|| value.range.start + user.len() + 1..value.range.end)
-}
-
 /// Returns the start and end of the assignment sign at `at`: `=`, `:`, `:=`, `?=` or `=>`.
 fn sign(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let before = at.checked_sub(1).map(|i| bytes[i]);
@@ -327,10 +183,10 @@ fn sign(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     }
 }
 
-const BLANK: Class = Class::of(" \t");
-const NAME: Class = Class::of("A-Za-z0-9_.-");
+pub(crate) const BLANK: Class = Class::of(" \t");
+pub(crate) const NAME: Class = Class::of("A-Za-z0-9_.-");
 
-fn is_quote(byte: u8) -> bool {
+pub(crate) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
@@ -495,7 +351,7 @@ fn next_pair(value: &[u8]) -> Option<usize> {
 
 /// Returns the position of the opening quote of a literal at `at`. The quote may be escaped, and follow a prefix (`b"`, `@"`, `&"`)
 /// or a call that wraps a literal.
-fn opening_quote(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn opening_quote(bytes: &[u8], at: usize) -> Option<usize> {
     const WRAPPERS: &[&[u8]] = &[
         b"String::from(",
         b"Some(",
@@ -540,7 +396,7 @@ fn typed_value(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Returns the literal with the opening quote at `quote`. It may lack the closing quote if the text ends inside it.
-fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value<'t>> {
+pub(crate) fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value<'t>> {
     const MAX_LITERAL: usize = 8192;
     let bytes = scan.bytes;
     let escaped = quote > 0 && bytes[quote - 1] == b'\\';

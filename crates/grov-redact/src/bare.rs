@@ -219,14 +219,19 @@ fn is_plain_digest(run: &[u8]) -> bool {
 
 /// Returns whether a digest is named like a secret. A first check, because logs are full of digests and UUIDs.
 fn is_named_digest(scan: &Scan<'_>, part: &Range<usize>) -> bool {
-    part.len() >= 32
-        && !scan.bytes[part.clone()].contains(&b'-')
-        && match said(line_before(scan, part.start)) {
-            Said::KeyOfSomething | Said::Provider => true,
-            Said::Nothing => said_after(scan, part.end) == Said::KeyOfSomething,
-            Said::Secret => names_a_digest(line_before(scan, part.start)),
-            Said::Public => false,
-        }
+    // A key of Mailgun.
+    let groups = scan.bytes[part.clone()]
+        .split(|byte| *byte == b'-')
+        .map(<[u8]>::len);
+    groups.eq([32, 8, 8])
+        || part.len() >= 32
+            && !scan.bytes[part.clone()].contains(&b'-')
+            && match said(line_before(scan, part.start)) {
+                Said::KeyOfSomething | Said::Provider => true,
+                Said::Nothing => said_after(scan, part.end) == Said::KeyOfSomething,
+                Said::Secret => names_a_digest(line_before(scan, part.start)),
+                Said::Public => false,
+            }
 }
 
 /// Returns whether a digest directly follows a word for a secret, as in the name of a file (`token-….json`) or in a key file of Kaggle.
@@ -338,9 +343,35 @@ fn judge(scan: &mut Scan<'_>, range: &Range<usize>) -> bool {
     if is_secret && !is_public_identifier(text) && !is_stand_in(text) && !place.is_harmless(scan, range) {
         const PADDING: Class = Class::of("=");
         let padding = PADDING.run(scan.bytes, range.end, 2);
-        scan.found("high-entropy", Certainty::Randomness, range.start..padding);
+        let (start, end) = with_joined(scan, range.start, padding);
+        scan.found("high-entropy", Certainty::Randomness, start..end);
     }
     true
+}
+
+/// Extends a token by the generated parts that dots join to it: `5f23….wnxg…`.
+fn with_joined(scan: &Scan<'_>, start: usize, end: usize) -> (usize, usize) {
+    const PART: Class = Class::of("A-Za-z0-9_-");
+    let bytes = scan.bytes;
+    let is_generated = |from: usize, to: usize| {
+        scan.text
+            .get(from..to)
+            .is_some_and(|part| generated(part).is_some())
+    };
+    let mut joined = (start, end);
+    if bytes.get(end) == Some(&b'.') {
+        let next = PART.run(bytes, end + 1, MAX_TOKEN);
+        if is_generated(end + 1, next) {
+            joined.1 = next;
+        }
+    }
+    if let Some(dot) = start.checked_sub(1).filter(|dot| bytes[*dot] == b'.') {
+        let previous = PART.run_back(bytes, dot, MAX_TOKEN);
+        if is_generated(previous, dot) {
+            joined.0 = previous;
+        }
+    }
+    joined
 }
 
 /// The place of a token in its line.
@@ -371,10 +402,10 @@ fn line_before<'t>(scan: &Scan<'t>, at: usize) -> &'t str {
     }
     let above = above.trim_end();
     // A line of code above says nothing.
-    let names = above.ends_with(':')
-        || above.ends_with(".key")
-        || above.ends_with(".token")
-        || above.ends_with(".secret");
+    let lower = above.to_ascii_lowercase();
+    let names = [":", "key", "token", "secret", "password", "passwort", "pat"]
+        .iter()
+        .any(|ending| lower.ends_with(ending));
     if names {
         memchr::memrchr(b'\n', above.as_bytes()).map_or(above, |end| &above[end + 1..])
     } else {

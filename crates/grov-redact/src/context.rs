@@ -3,6 +3,7 @@
 use crate::assignment;
 use crate::codes;
 use crate::command;
+use crate::declared;
 use crate::file_name;
 use crate::header;
 use crate::literals;
@@ -49,7 +50,7 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (table::column, table::HEADINGS),
     (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "cryptsetup", "--passphrase-fd", "secret create", "smbpasswd", "kinit", "pass insert", "secret set", "--password-fd", "--password-stdin", "--with-token"]),
     (command::here_string, &["<<<"]),
-    (command::oracle, &["sqlplus ", "rman target ", "expdp ", "impdp ", "sqlldr ", "sqlcl "]),
+    (command::oracle, &["sqlplus ", "jdbc:oracle:thin:", "rman target ", "expdp ", "impdp ", "sqlldr ", "sqlcl "]),
     (command::htpasswd, &["htpasswd "]),
     (one_time_seed, &["otpauth://"]),
     (command::flag, &[
@@ -69,12 +70,16 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (places::reply, &["send \"", "send -- \""]),
     (places::pair, &[
         "creds:", "creds ", "credentials:", "login with ", "log in with ", "login: ", "zugangsdaten:", "zugang:",
-        "identifiants", "zugangsdaten ", "credentials ", "credentials are ", "creds are ", "login is ", "credenciales:", "credenciales ", "credenziali:",
+        "identifiants", "zugangsdaten ", "credentials ", "credentials are ", "creds are ", "u/p ", "creds for ", "login is ", "credenciales:", "credenciales ", "credenziali:",
     ]),
-    (places::short_name, &[" pw ", " pw: ", " pw=", "(pw ", " pass ", " clave ", " psw ", " pwd ", "pass is ", "pw is ", " mdp ", "/pass ", "clave: "]),
+    (places::short_name, &[" pw ", " pw: ", " pw=", "(pw ", "pw ", "pass ", "clave ", "psw ", "pwd ", "pass is ", "pw is ", "clave: "]),
     (places::wireless, &["WIFI:"]),
     (places::file_of_url, &["https_", "http_", "ssh_", "ftp_", "sftp_"]),
-    (assignment::defined, &["define(", "#define "]),
+    (declared::defined, declared::DECLARING),
+    (declared::plist, &["</key>"]),
+    (declared::fallback, &["|| '", "|| \"", "?? '", "?? \""]),
+    (literals::encoded, &["userpassword:: ", "unicodepwd:: "]),
+    (places::half_pair, &[" p: ", " p="]),
 ];
 
 /// The names of the rules that examine the text around a secret.

@@ -105,7 +105,7 @@ const SECRETS: &[&[u8]] = &[
     b"sharedkey", b"sharedaccesskey", b"accountkey", b"storagekey", b"sessionkey", b"hmackey", b"credential",
     b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"cipherkey",
     b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid", b"jsessionid",
-    b"phpsessid", b"keymaterial", b"apppw", b"seedphrase", b"mnemonic",
+    b"phpsessid", b"keymaterial", b"netsessionid", b"apppw", b"seedphrase", b"mnemonic",
 ];
 
 #[rustfmt::skip]

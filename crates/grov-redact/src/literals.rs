@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(crate) const BEFORE_LITERAL: &[&str] = &[
     "pragma key", "pragma rekey", "pragma hexkey", "pragma textkey", "pragma cipher_key", ": psk \"", ": psk '", ": eap \"", ": xauth \"",
     ": ntlm \"", " psk \"", "psk=\"", "psk = \"", "convertto-securestring ", "encryptbypassphrase(", "encryption by password", "decryption by password",
-    "set password to ", "ascii 0 ", "requirepass \"", "masterauth \"", "wpa-psk \"",
+    "set password to ", "ascii 0 ", "encrypt_string ", "requirepass \"", "masterauth \"", "wpa-psk \"",
 ];
 
 /// Calls whose last literal is a secret, if it is no plain word.
@@ -23,7 +23,8 @@ pub(crate) const CALLS: &[&str] = &[
     "withpassword(", "with_password(", "secretkeyspec(", "createhmac(", "hmac.new(", "jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode(",
     "fernet(", "stringcredentials(", "usernamepasswordcredentials(", "plainauth(", "smtp.login(", "server.login(", "client.login(", "imap.login(",
     "ftp.login(", "mysqli(", "mysql_connect(", "mysqli_connect(", "passwordcredential(", "azurekeycredential(", "apikeycredentials(",
-    "privatekeytoaccount(", "frommnemonic(", "mnemonictoseed(", "wallet(", "keypair.fromsecret(", "importkey(", "credentials(", "hash_hmac(", "algoliasearch(",
+    "privatekeytoaccount(", "frommnemonic(", "mnemonictoseed(", "wallet(", "keypair.fromsecret(", "importkey(", "credentials(", "wifi.begin(", "client.connect(", "username_pw_set(", ".auth = (", "new pdo(", "getconnection(", "sequelize(",
+    "cy.login(", "page.type(", "page.fill(", "cookieparser(", "send_keys(", "sendkeys(", "login_as(", "sign_in(", "rest.client(", "new twilio(", "hash_hmac(", "algoliasearch(",
 ];
 
 /// Directives of configuration files and commands whose next word is a secret, if it has a digit or a special character.
@@ -61,6 +62,14 @@ pub(crate) fn literal(scan: &mut Scan<'_>, keyword: Range<usize>) {
     };
     if text.len() >= 4 && !is_stand_in(text) && !text.contains("://") {
         scan.found("password", Certainty::Place, range);
+    }
+}
+
+/// Finds the base64 after the name of an attribute in LDIF: `userPassword:: …`.
+pub(crate) fn encoded(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let end = Class::BASE64.run(scan.bytes, keyword.end, 1024);
+    if end - keyword.end >= 8 {
+        scan.found("password", Certainty::Place, keyword.end..end);
     }
 }
 
@@ -104,7 +113,8 @@ fn is_chosen(text: &str) -> bool {
         && has_letter(text)
         && has_digit(text)
         && !is_stand_in(text)
-        && !is_words(text.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+        && (prose::is_elaborate(text)
+            || !is_words(text.trim_end_matches(|letter: char| letter.is_ascii_digit())))
         && !text.contains(['/', '(', '{', '<', '\\', '\n', '*'])
         && !(text.contains(' ') && is_prose(text))
         && !prose::is_algorithm(text)

@@ -85,6 +85,13 @@ pub(crate) fn reply(scan: &mut Scan<'_>, keyword: Range<usize>) {
 /// Finds the password in a pair after words such as "creds:": `jo/hunter-22`, `jo / hunter-22`, `jo:hunter-22`.
 pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let rest = rest(scan, &keyword);
+    let elaborate =
+        words(rest).map(|(at, word)| (at, word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`'])));
+    let mut elaborate =
+        elaborate.filter(|(_, word)| prose::is_elaborate(word) && prose::file_stem(word).is_none());
+    if let Some((at, word)) = elaborate.next() {
+        return report(scan, &keyword, rest, at..at + word.len());
+    }
     let mut words = words(rest).filter(|(_, word)| {
         !matches!(
             *word,
@@ -109,6 +116,12 @@ pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
 
 /// Finds the password after "pw".
 pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    // `bypass` is another word.
+    let begins = scan.bytes[keyword.start].is_ascii_alphabetic();
+    let before = keyword.start.checked_sub(1).map(|at| scan.bytes[at]);
+    if begins && before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte)) {
+        return;
+    }
     let rest = rest(scan, &keyword);
     let mut words = words(rest).skip_while(|(_, word)| matches!(*word, "is" | "ist" | "=" | ":"));
     let Some((at, word)) = words.next() else { return };
@@ -120,6 +133,27 @@ pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
     {
         // "pw for the printer is …"
         prose::password(scan, keyword.start..keyword.end - 1);
+    }
+}
+
+/// Finds the password in `u: jo p: hunter-22`.
+pub(crate) fn half_pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let from = scan
+        .text
+        .floor_char_boundary(keyword.start.saturating_sub(MAX_DISTANCE));
+    let before = scan.text[from..keyword.start]
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default();
+    if !["u:", "u=", "user:", "login:"]
+        .iter()
+        .any(|user| before.contains(user))
+    {
+        return;
+    }
+    let rest = rest(scan, &keyword);
+    if let Some((at, word)) = words(rest).next().filter(|(_, word)| prose::is_chosen(word)) {
+        report(scan, &keyword, rest, at..at + word.len());
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::MASK_START;
 use crate::pattern::Class;
 use crate::places::passphrase;
+use crate::random::is_scrambled;
 use crate::scan::{Certainty, Scan};
 use crate::value::{
     has_digit, has_letter, is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words,
@@ -17,7 +18,7 @@ pub(crate) const PASSWORD_WORDS: &[&str] = &[
     "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
     "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
     "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi", "mật khẩu", "adgangskode", "passord", " mdp ", "mdp:",
-    "clave de acceso", "clave del wifi", "clave del servidor", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "mdp ", "lozinka",
+    "clave de acceso", "clave del wifi", "clave del servidor", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "mdp ", "비번", "lozinka",
     "zaporka", "geslo", "slaptažodis", "parool", "şifrə", "wlan-schlüssel", "wifi key", "wifi-schlüssel", "κωδικό", "парол", "aðgangsorð", "fjalëkalim",
 ];
 
@@ -538,6 +539,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
         Lead::Stated => strong || length >= 8 || mixed,
         Lead::Adjacent | Lead::Words => {
             length >= 8 && strong
+                || is_scrambled(word)
                 || length >= 10 && digits >= 2 && (mixed || separators >= 2 && digits <= 6)
                 || looks_random(word)
         }

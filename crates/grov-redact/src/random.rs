@@ -164,6 +164,19 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
     (one_case && random).then_some(Alphabet::OneCase)
 }
 
+/// Returns whether a short word changes between kinds of letters like a generated password: `5xozakQmQICx`.
+pub(crate) fn is_scrambled(text: &str) -> bool {
+    let shape = Shape::of(text.as_bytes());
+    (10..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && shape.upper >= 2
+        && shape.lower >= 2
+        && shape.digits >= 1
+        && shape.changes * 5 >= shape.pairs * 2
+        && (shape.in_camel_case + shape.short_words) * 2 < text.len()
+        && !has_sequence(text.as_bytes())
+}
+
 /// Returns whether the text has a sequence of 6 ascending characters, such as `abcdef`, or 5 equal ones. Alphabets and invented
 /// values have one.
 pub(crate) fn has_sequence(text: &[u8]) -> bool {

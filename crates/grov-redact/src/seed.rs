@@ -48,6 +48,12 @@ pub(crate) fn lines(scan: &mut Scan<'_>) {
     for end in memchr_iter(b'\n', bytes).chain([bytes.len()]) {
         let line = start..end;
         start = end + 1;
+        if bytes.get(line.start) == Some(&b'[')
+            && let Some(range) = key_pair_at(bytes, line.start)
+        {
+            scan.found("private-key", Certainty::Form, range);
+            continue;
+        }
         let plain = |byte: &u8| byte.is_ascii_lowercase() || *byte == b' ';
         let is_plain = (SHORTEST..=220).contains(&line.len())
             && bytes[line.start..line.start + 12].iter().all(plain)
@@ -64,6 +70,20 @@ pub(crate) fn lines(scan: &mut Scan<'_>) {
             scan.found("secret", Certainty::Form, range);
         }
     }
+}
+
+/// Returns the range of a key pair of Solana: an array of 64 bytes.
+fn key_pair_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    const MAX_ARRAY: usize = 400;
+    let array = &bytes[at + 1..bytes.len().min(at + MAX_ARRAY)];
+    let length = array.iter().position(|byte| *byte == b']')?;
+    let numbers = std::str::from_utf8(&array[..length]).ok()?;
+    let mut count = 0;
+    for number in numbers.split(',') {
+        number.trim().parse::<u8>().ok()?;
+        count += 1;
+    }
+    (count == 64).then_some(at..at + length + 2)
 }
 
 /// Returns the phrase whose first word is the next one from `at` on, or where the word after that starts.

@@ -82,7 +82,7 @@ const PRECISE: &[&str] = &[
     "api", "hmac", "secret", "master", "encryption", "signing", "private", "access", "webhook", "admin", "auth", "personal",
     "credential", "credentials", "oauth", "bearer", "salt", "seed", "deploy", "upload", "wallet", "deployer", "signer", "live",
     "prod", "aes", "luks", "github", "gitlab", "slack", "discord", "telegram", "stripe", "openai", "anthropic", "google", "aws",
-    "gcp", "session", "app", "client", "bot", "refresh", "shared", "storage", "ingest", "integration", "geheimer", "secrète", "secreta", "segreta", "секретный",
+    "gcp", "session", "app", "client", "bot", "reset", "invite", "magic", "refresh", "shared", "storage", "ingest", "integration", "geheimer", "secrète", "secreta", "segreta", "секретный",
     "tajny", "gizli",
 ];
 
@@ -227,7 +227,7 @@ pub(crate) fn said(before: &str) -> Said {
             Sense::Secret => (said, is_next) = (Said::Secret, true),
             Sense::Provider => {
                 precise = true;
-                provider |= number < 3;
+                provider |= number < 4;
             }
             Sense::Precise => precise = true,
             Sense::Other | Sense::Harmless => {}

@@ -185,7 +185,14 @@ pub(super) const SERVICES: &[TokenRule] = &[
     rule("highlight-key", &["ingest_", "ingestion_"], &[Run(ALNUM, 30, OPEN)]).at_word_start().with_digit(),
     rule("deepl-api-key", &[":fx"], &[]).reaching_back(Class::of("a-f0-9-"), 36, 36),
     rule("teams-webhook", &["outlook.office.com/webhook/"], &[Run(Class::of("A-Za-z0-9/@-"), 60, OPEN)]),
+    rule("riot-api-key", &["RGAPI-"], &[Run(Class::of("a-f0-9-"), 36, 36)]).at_word_start(),
+    rule("appveyor-token", &["v2."], &[Run(LOWER, 20, 20)]).at_word_start().with_digit(),
+    rule("k3s-token", &["K10"],
+        &[Run(HEX, 64, 64), Text("::"), Run(Class::of("A-Za-z0-9:"), 16, OPEN)]).at_word_start(),
     // -- Wallets
+    rule("rpc-url-key", &["g.alchemy.com/v2/", "ws.alchemyapi.io/v2/", "alchemyapi.io/v2/"], &[Run(URL64, 20, 40)]),
+    rule("rpc-url-key", &["infura.io/v3/", "infura.io/ws/v3/"], &[Run(HEX, 32, 32)]),
+    rule("rpc-url-key", &["quiknode.pro/", "getblock.io/", "ankr.com/eth/"], &[Run(HEX, 32, 64)]),
     rule("bitcoin-key", &["xprv", "yprv", "zprv", "tprv"], &[Run(ALNUM, 100, 120)]).at_word_start(),
     rule("nostr-key", &["nsec1"], &[Run(LOWER, 58, 58)]).at_word_start(),
     // -- Hashes of passwords
