@@ -42,6 +42,12 @@ const RISKY: u8 = 4;
 /// Worth mentioning, but not off the goal.
 const MINOR: u8 = 7;
 
+/// Stems of words for what is uploaded as a whole.
+#[rustfmt::skip]
+const WHOLE: &[&str] = &[
+    "site", "website", "homepage", "docs.", "bucket", "dist.", "public.", "static", "assets", "webseite", "seite", "sitio", "pagina", "sito", "strona", "strone", "网站", "站点", "サイト", "バケット",
+];
+
 use effects::stems::REMOVE as REMOVING;
 use effects::stems::TIDY;
 
@@ -186,6 +192,15 @@ impl<'a> EvaluationContext<'a> {
     fn asks_for_removal(&self) -> bool {
         let request = &self.compiled.request;
         request.mentions_any(REMOVING) || request.mentions_any(TIDY)
+    }
+
+    /// Whether the request asks to upload something as a whole, which a copy that removes the rest of the target does.
+    fn uploads_whole(&self) -> bool {
+        let request = &self.compiled.request;
+        [effects::stems::SEND, effects::stems::PUBLISH]
+            .iter()
+            .any(|stems| request.orders_any(stems))
+            && request.is_about(WHOLE)
     }
 
     /// Whether the request asks for the removal of a place: with a word for removing, or with one for cleaning up if it names

@@ -3,12 +3,14 @@
 //! "What would a force push do?", "fix the deploy script" and "don't publish it" name an action without asking for it.
 
 mod code_objects;
+mod colloquial;
 mod confinement;
 mod retraction;
 
 use crate::names::is_path;
 use crate::words::{Word, words};
 use code_objects::is_about_code;
+use colloquial::Spoken;
 use std::collections::HashSet;
 
 /// The words of the user's request.
@@ -229,15 +231,17 @@ impl RequestWords {
     /// Reads the user's texts, and the proposals of the agent that the user accepted.
     pub(crate) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
         let mut request = Self::default();
+        let mut spoken = Vec::new();
         for text in texts {
             let words = words(text);
-            request.read(&words);
+            spoken.push(request.read(&words));
             let ordered = words.iter().take(MAX_ORDERED).map(|word| OrderedWord {
                 folded: word.folded.to_string(),
                 ends_clause: word.pauses(),
             });
             request.texts.push(ordered.collect());
         }
+        request.read_go_ahead(&spoken);
         // The beginning of the same prompt may be a text of its own.
         for word in std::mem::take(&mut request.retracted) {
             request.asking.remove(&word);
@@ -252,7 +256,24 @@ impl RequestWords {
         request
     }
 
-    fn read(&mut self, words: &[Word<'_>]) {
+    /// What was prepared is asked for if the newest text, the second one, only says to go ahead.
+    fn read_go_ahead(&mut self, texts: &[Vec<Spoken>]) {
+        if texts.get(1).is_some_and(|newest| colloquial::is_go_ahead(newest)) {
+            let meanings = texts.iter().flat_map(|text| colloquial::meanings(text, true));
+            self.order(meanings.collect());
+        }
+    }
+
+    /// Adds words for which the request stands.
+    fn order(&mut self, meanings: Vec<&str>) {
+        let words = || meanings.iter().map(|word| (*word).to_owned());
+        self.asking.extend(words());
+        self.ordering.extend(words());
+    }
+
+    /// Reads a text. Returns its words for pairs of them.
+    fn read(&mut self, words: &[Word<'_>]) -> Vec<Spoken> {
+        let mut spoken: Vec<Spoken> = Vec::with_capacity(words.len());
         let mut clause = Clause::default();
         let questions = questions(words);
         let mut asked: Vec<String> = Vec::new();
@@ -264,6 +285,10 @@ impl RequestWords {
             // "Open a PR, wait, not yet": what was asked so far is taken back.
             if retraction::begins_at(words, at) {
                 asked.clear();
+                let meanings = colloquial::meanings(&spoken, false);
+                self.retracted
+                    .extend(meanings.iter().map(|word| (*word).to_owned()));
+                spoken.clear();
                 let before = words[..at].iter();
                 self.retracted.extend(before.flat_map(|word| parts(&word.folded)));
                 clause = Clause::default();
@@ -349,6 +374,11 @@ impl RequestWords {
             let is_in_quotes = is_quoted || is_in_single || opens(word.before);
             is_quoted &= !word.after.contains(['"', '”', '»', '“']);
             let is_name = is_name || is_in_quotes;
+            spoken.push(Spoken {
+                folded: folded.to_owned(),
+                may_order: is_wanted && !(clause.is_about || is_in_quotes || is_state),
+                ends: word.pauses(),
+            });
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.asking.extend(parts(folded));
                 asked.extend(parts(folded));
@@ -362,9 +392,13 @@ impl RequestWords {
                 clause = Clause::default();
             }
         }
+        let meanings = colloquial::meanings(&spoken, false);
+        asked.extend(meanings.iter().map(|word| (*word).to_owned()));
+        self.order(meanings);
         for word in asked {
             self.retracted.remove(&word);
         }
+        spoken
     }
 
     /// Whether the request only asks questions.

@@ -2,9 +2,8 @@
 
 mod bulk;
 
-use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, Unrequested, finding, unrequested,
-};
+use super::effects::stems::DISCARD;
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program, operands};
@@ -298,21 +297,20 @@ pub(super) fn is_excused(place: &NormalizedPath, context: &EvaluationContext<'_>
     context.has_changed(place) || context.compiled.is_allowed(place) || is_named
 }
 
-#[rustfmt::skip]
-const CHECKOUT: Unrequested = unrequested(
-    RISKY, &["reset", "revert", "undo", "discard", "restor", "rollback", "anul", "throw", "drop"],
-    "Uncommitted changes are discarded, which was not requested",
-);
+/// Stems of words that ask for the loss of uncommitted changes.
+const DISCARDING: &[&[&str]] = &[REMOVING, DISCARD];
+
+const DISCARDED: &str = "Uncommitted changes are discarded, which was not requested";
 
 /// The finding for a Git command that discards uncommitted changes.
 fn discarded(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let (verb, rest) = command.git();
     let discards = matches!(verb, "checkout" | "restore" | "switch") && throws_away(verb, rest, context);
+    let request = &context.compiled.request;
+    let is_asked = || DISCARDING.iter().any(|stems| request.orders_any(stems));
     // "Revert the README only" and "restore the README" ask for less.
-    if discards && context.compiled.request.asks_for_less_than_all() {
-        return finding(CHECKOUT.score, None, CHECKOUT.reason);
-    }
-    discards.then(|| CHECKOUT.finding(context))?
+    let is_requested = !request.asks_for_less_than_all() && is_asked();
+    finding(RISKY, None, DISCARDED).filter(|_| discards && !is_requested)
 }
 
 /// Whether `git checkout`, `restore` or `switch` discards all uncommitted changes, or those of a whole source folder.

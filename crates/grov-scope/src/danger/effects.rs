@@ -215,7 +215,8 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
     let effect = row.effect;
     // "Deploy a preview" does not ask for `--prod`, and a dry run for nothing that lasts.
     let is_git = matches!(program, "git" | "jj" | "hg");
-    if !is_git && (request.wants_dry_run() || request.is_confined_to_trial() && selects_production(command)) {
+    let is_confined = || request.is_confined_to_trial() || request.is_confined_to_this_machine();
+    if !is_git && (request.wants_dry_run() || is_confined() && selects_production(command)) {
         return false;
     }
     // "Undo my last commit but keep the changes"

@@ -120,7 +120,13 @@ pub(crate) fn is_local(command: &Program) -> bool {
         .iter()
         .map(Argument::as_str)
         .chain(command.assignments.iter().map(String::as_str));
+    // HTTPie: `http DELETE :8000/todos/4`
+    let is_port = |word: &str| {
+        let port = word.strip_prefix(':').unwrap_or_default();
+        port.starts_with(|letter: char| letter.is_ascii_digit() || letter == '/')
+    };
     words.any(names_this_machine)
+        || matches!(command.name(), "http" | "https" | "xh" | "xhs") && command.operands().any(is_port)
 }
 
 /// Whether a text contains an address of this machine.

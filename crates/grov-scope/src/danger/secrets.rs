@@ -86,8 +86,12 @@ fn is_store(program: &Program) -> bool {
         "kubectl" | "oc" => {
             has(&["secret", "secrets"])
                 && has(&["get"])
+                && !program.has_word(&["name", "wide"])
                 && program.words().any(|word| {
-                    word.starts_with("-o") || word.starts_with("--output") || word.contains("jsonpath")
+                    let prints_names = ["=name", "oname", "=wide", "owide"];
+                    word.starts_with("-o") && !prints_names.iter().any(|end| word.ends_with(end))
+                        || word.starts_with("--output")
+                        || word.contains("jsonpath")
                 })
         }
         "pass" | "gopass" => has(&["show"]) && !program.has_word(&["-c", "--clip"]),

@@ -247,7 +247,9 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
             && !is_permanent.iter().any(|words| plain.contains(words))
             && only_changes_temporary(&plain);
     let request = &context.compiled.request;
-    if request.orders_any(DATA) || request.orders_any(REMOVE) || request.orders_any(RESET) {
+    // "Wipe my local database" asks for nothing in production.
+    let is_beyond = is_live && (request.is_confined_to_this_machine() || request.is_confined_to_trial());
+    if !is_beyond && (request.orders_any(DATA) || request.orders_any(REMOVE) || request.orders_any(RESET)) {
         return None;
     }
     if is_undone {

@@ -1,11 +1,12 @@
 //! Removal of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, REARRANGING, REMOVING, RISKY, Unrequested, finding,
-    is_everything, outside_removal, removal, unrequested,
+    CRITICAL, DESTRUCTIVE, EvaluationContext, REARRANGING, REMOVING, RISKY, finding, is_everything,
+    outside_removal, removal,
 };
 use crate::danger::content::{holds_content, is_removal_welcome};
 use crate::danger::files::is_made_by_programs;
+use crate::danger::{Unrequested, unrequested};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
 
@@ -164,7 +165,8 @@ pub(super) fn mirrored(command: &Program, context: &EvaluationContext<'_>) -> Op
     }
     let target = command.operands().last()?;
     if target.contains(':') {
-        return MIRRORED.finding(context);
+        // "Upload the site": what is not in it any more goes.
+        return MIRRORED.finding(context).filter(|_| !context.uploads_whole());
     }
     below(target, true, context)
 }

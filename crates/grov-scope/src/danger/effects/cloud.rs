@@ -8,7 +8,7 @@ use grov_domain::Program;
 #[rustfmt::skip]
 pub(super) const AWS: &[Row] = &[
     row("s3 rm|rb", "", &CLOUD),
-    row("s3 sync", "--delete", &CLOUD),
+    row("s3 sync", "--delete", &CLOUD).only_if(loses_objects),
     row("s3 cp|sync|mv", "", &SHARES).only_if(uploads_to_s3),
     row("iam create-*|attach-*|put-*|add-*|update-*|set-*|upload-*", "", &ACCESS),
     row("ec2 authorize-*|modify-*-attribute|create-key-pair|import-key-pair", "", &ACCESS),
@@ -106,4 +106,9 @@ fn uploads_to_s3(command: &Program, _: &EvaluationContext<'_>) -> bool {
 
 fn uploads_to_gcs(command: &Program, _: &EvaluationContext<'_>) -> bool {
     last_starts_with(command, "gs://")
+}
+
+/// Whether the user asked for no upload of the whole.
+fn loses_objects(_: &Program, context: &EvaluationContext<'_>) -> bool {
+    !context.uploads_whole()
 }

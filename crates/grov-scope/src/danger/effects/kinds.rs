@@ -10,7 +10,9 @@ pub(super) use machine::{
 };
 
 use super::super::{CRITICAL, DESTRUCTIVE, RISKY};
-use super::stems::{BRING_OUT, CHANGE, DATA, PUBLISH, REMOVE, RESET, RESTART, RUN, SEND, STOP};
+use super::stems::{
+    BRING_OUT, CHANGE, DATA, DISCARD, PUBLISH, REMOVE, RESET, RESTART, RUN, SEND, STOP, TIDY,
+};
 use super::{Effect, Scope, effect};
 
 // Data.
@@ -90,7 +92,7 @@ pub(super) const REGISTRY: Effect = effect(DESTRUCTIVE, Scope::Services, &[&["ow
 
 // Containers.
 #[rustfmt::skip]
-pub(super) const DOCKER_DATA: Effect = effect(RISKY, Scope::OwnThings, &[REMOVE, RESET], "removes Docker's data").of(&[], &["docker", "podman", "container", "image", "volume", "disk", "space", "platz", "espacio", "spatiu", "spazio", "miejsc", "ruimte", "espace", "storage", "speicher"]);
+pub(super) const DOCKER_DATA: Effect = effect(RISKY, Scope::OwnThings, &[REMOVE, RESET, &["freespace"]], "removes Docker's data").of(&[], &["docker", "podman", "container", "image", "volume", "disk", "space", "platz", "espacio", "spatiu", "spazio", "miejsc", "ruimte", "espace", "storage", "speicher"]);
 #[rustfmt::skip]
 pub(super) const COMPOSE_VOLUMES: Effect = effect(RISKY, Scope::OwnThings, &[REMOVE, RESET, &["volum", "spatiu"]], "removes volumes with their data").of(&[], &["docker", "compose", "container", "volume", "stack", "disk", "space"]);
 #[rustfmt::skip]
@@ -160,16 +162,13 @@ pub(super) const REMOTE_BRANCH: Effect = effect(
 #[rustfmt::skip]
 pub(super) const HARD_RESET: Effect = effect(
     RISKY, Scope::Anywhere,
-    &[REMOVE, &[
-        "reset", "revert", "undo", "discard", "rollback", "roll", "throw", "start over", "restor", "clean", "sync", "rebas", "anul", "drop",
-        "verwerf", "zuruck", "annul", "descart", "annull", "odrzu", "cofn", "откат", "отмен", "撤销", "回退", "戻",
-    ]],
+    &[REMOVE, DISCARD],
     "discards uncommitted changes",
 );
 #[rustfmt::skip]
 pub(super) const CLEANS: Effect = effect(
     DESTRUCTIVE, Scope::Anywhere,
-    &[REMOVE, &["clean", "untrack", "discard", "reset", "curat", "remov", "delet", "throw", "pristin", "bereinig", "verwerf", "nettoi", "limpi"]],
+    &[REMOVE, &["clean", "untrack", "discard", "reset", "curat", "remov", "delet", "throw", "pristin", "bereinig", "verwerf", "nettoi", "limpi", "sauber.", "saubermach", "schoonmak", "wyczysc"]],
     "removes untracked files",
 );
 pub(super) const BRANCH: Effect = effect(
@@ -193,12 +192,10 @@ pub(super) const BRANCH: Effect = effect(
         "ブランチ",
     ],
 );
-pub(super) const STASH: Effect = effect(
-    RISKY,
-    Scope::Anywhere,
-    &[&["stash", "discard", "drop"]],
-    "discards stashed work",
-);
+// "Stash my changes" asks for the opposite.
+#[rustfmt::skip]
+pub(super) const STASH: Effect = effect(RISKY, Scope::Anywhere, &[&["discard", "drop"]], "discards stashed work")
+    .of(&[REMOVE, TIDY, DATA, RESET], &["stash"]);
 pub(super) const HISTORY: Effect = effect(
     DESTRUCTIVE,
     Scope::Anywhere,

@@ -39,6 +39,13 @@ pub(crate) const RESET: &[&str] = &[
     "обнул", "пересозд", "пересобер", "сброс", "заново", "с нуля", "sıfırl", "sifirla", "重置", "重建", "重新", "重来", "リセット", "作り直", "初期化", "やり直",
 ];
 
+/// Discarding changes of a working tree.
+#[rustfmt::skip]
+pub(crate) const DISCARD: &[&str] = &[
+    "reset", "revert", "undo", "discard", "rollback", "roll", "throw", "start over", "restor", "clean", "sync", "rebas", "anul", "drop",
+    "verwerf", "zuruck", "annul", "descart", "annull", "odrzu", "cofn", "ruckgangig", "deshaz", "desfaz", "terugdraai", "откат", "отмен", "撤销", "撤回", "回退", "还原", "戻", "取り消",
+];
+
 /// Removing stored data.
 #[rustfmt::skip]
 pub(crate) const DATA: &[&str] = &["truncat", "clear", "flush", "downgrad", "empti", "unload"];

@@ -61,7 +61,8 @@ pub(in crate::danger::effects) const SCHEDULE_REMOVAL: Effect = effect(
     Scope::Machine,
     &[&["crontab"]],
     "removes the user's whole schedule",
-);
+)
+.of(&[REMOVE, RESET], &["crontab", "schedule"]);
 #[rustfmt::skip]
 pub(in crate::danger::effects) const SCHEDULE: Effect = effect(DESTRUCTIVE, Scope::Machine, &[&["cronjob.", "crontab.", "schedul", "timer", "periodic", "later.", "tomorrow", "remind", "hourly", "daily", "nightly", "weekly", "every.", "programeaz"]], "changes what runs on schedule")
     .of(&[CHANGE, REMOVE, STOP], &["cron", "crontab", "job", "schedule", "task"]);
