@@ -7,6 +7,7 @@ use crate::names::{named, paths};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
 use grov_domain::GoalContract;
+pub use request_words::asks_to_act;
 pub(crate) use request_words::{MAIN_POINT, RequestWords};
 
 /// Only the first entries of a list count.

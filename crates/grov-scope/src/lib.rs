@@ -28,6 +28,7 @@ pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
 pub use constraints::states_limit;
+pub use contract::asks_to_act;
 pub use danger::RunScript;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use normalized_path::{NormalizedPath, ProjectRoot};

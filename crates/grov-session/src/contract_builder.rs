@@ -2,6 +2,7 @@
 
 use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends};
 use grov_redact::Redactor;
+use grov_scope::asks_to_act;
 use std::sync::Arc;
 
 /// Extracts the intent of prompts. It is called for every prompt, so it must be fast: use rules.
@@ -106,11 +107,12 @@ impl GoalContractBuilder {
         &self.typed
     }
 
-    /// Adds a prompt. Returns `false` if it has no content of its own, like a "yes", and so does not change the contract.
+    /// Adds a prompt. Returns `false` if it has no content of its own, like a "yes", and so does not change the goal.
     pub fn add_prompt(&mut self, prompt: &str) -> bool {
         let prompt = sanitize_prompt(prompt);
         let (has_content, intent) = self.read_with(&prompt);
-        if has_content {
+        // "Push" and "ok, ship it" change no goal, but the guard must know that the user asked.
+        if has_content || asks_to_act(&prompt) {
             self.instructions.push(prompt);
             self.this_turn += 1;
             self.unrecorded += 1;
@@ -388,7 +390,7 @@ impl GoalContractBuilder {
     }
 }
 
-/// Returns the prompts that have content of their own, sanitized, oldest first. Prompts like "yes" are left out. Only the
+/// Returns the prompts that have content of their own or ask for an act, sanitized, oldest first. Prompts like "yes" are left out. Only the
 /// newest 20 prompts are considered.
 pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
@@ -403,7 +405,8 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
             prompts: kept.clone(),
             first_files: Vec::new(),
         });
-        if kept.len() > 1 && !adds_to(&before, &after) {
+        let is_act = kept.last().is_some_and(|prompt| asks_to_act(prompt));
+        if kept.len() > 1 && !adds_to(&before, &after) && !is_act {
             kept.pop();
         } else {
             before = after;

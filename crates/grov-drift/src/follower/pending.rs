@@ -34,8 +34,12 @@ pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &
 pub(crate) fn record_pending(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
     let mut builder = GoalContractBuilder::new(read);
     builder.load_instructions(session.contract.instructions.clone());
-    if builder.add_prompt(prompt) {
-        session.contract = builder.typed_contract().clone();
+    let has_content = builder.add_prompt(prompt);
+    // "Push" has no content for a goal, and is an instruction nevertheless.
+    let typed = builder.typed_contract();
+    let is_act = !typed.instructions.is_empty() && typed.instructions != session.contract.instructions;
+    if has_content || is_act {
+        session.contract = typed.clone();
     }
     session.prompts += 1;
     session.waiting.push(pending_prompt(prompt, length));

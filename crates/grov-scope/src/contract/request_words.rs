@@ -219,6 +219,21 @@ const WORKING: &[&[&str]] = &[
     crate::danger::stems::SEND,
 ];
 
+/// Stems of verbs for what others see, besides those of [`WORKING`]: the guard asks about it unless a prompt says so.
+#[rustfmt::skip]
+const ACTS: &[&str] = &["push", "merg", "land.", "tag.", "pr.", "mr.", "rebas", "amend", "squash", "force", "appl", "migrat", "rollback", "merge", "fusion", "scal.", "mergeaz", "合并", "マージ"];
+
+/// Whether a prompt asks for something that the guard would ask about otherwise, such as "push" or "ok, ship it".
+pub fn asks_to_act(prompt: &str) -> bool {
+    let request = RequestWords::new(vec![prompt], &[]);
+    let stems = [ACTS, crate::danger::stems::DISCARD];
+    WORKING
+        .iter()
+        .copied()
+        .chain(stems)
+        .any(|stems| request.orders_any(stems))
+}
+
 /// What the words of a clause mean so far.
 #[derive(Default)]
 struct Clause {
@@ -312,7 +327,7 @@ impl RequestWords {
             let is_noun = !clause.does
                 && (clause.count > 0 && DETERMINERS.contains(&before)
                     || is_compound)
-                || !clause.does && AFTER_NOUN.contains(&next) && !word.pauses()
+                || !clause.does && AFTER_NOUN.contains(&next) && !word.pauses() && !is_verb_of_trials(words, at)
                 // "Prepare the release notes"
                 || COMPOUNDS.contains(&next) && !word.pauses();
             // "stuck in deleting"
@@ -323,7 +338,8 @@ impl RequestWords {
                 // "Accounting has already fixed it"
                 || matches!(before, "already" | "been" | "have" | "has" | "had") && folded.ends_with("ed")
                 || clause.count > 0 && is_adjective(folded, before, next)
-                || before != "please" && is_before_noun(folded, before);
+                // "No, revert it", "dă push"
+                || before != "please" && is_before_noun(folded, before, clause.count);
             // `Release` within a sentence is the name of something.
             let mut letters = word.raw.chars();
             let is_title = letters.next().is_some_and(char::is_uppercase)
@@ -393,6 +409,11 @@ impl RequestWords {
             }
         }
         let meanings = colloquial::meanings(&spoken, false);
+        // "Starte die Container neu" asks for no new ones.
+        if meanings.contains(&"restart") {
+            self.ordering.remove("neu");
+            self.asking.remove("neu");
+        }
         asked.extend(meanings.iter().map(|word| (*word).to_owned()));
         self.order(meanings);
         for word in asked {
@@ -503,12 +524,23 @@ fn is_pair(words: &[OrderedWord], first: &[&str], second: &[&str], apart: &[&str
 
 /// Whether the word before makes a word a noun in other languages: "le deploy", "build de release". An infinitive may follow
 /// a preposition.
-fn is_before_noun(word: &str, before: &str) -> bool {
+fn is_before_noun(word: &str, before: &str, count: usize) -> bool {
     #[rustfmt::skip]
     const ARTICLES: &[&str] = &["der", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "el", "un", "una", "une", "uno", "um", "uma", "het", "een", "del", "dello", "della", "beim", "zum", "zur", "vom", "im", "al", "au"];
     const PREPOSITIONS: &[&str] = &["de", "di", "do", "da", "du", "von", "van", "na", "no"];
     let is_infinitive = ["r", "re", "er", "en", "n"].iter().any(|end| word.ends_with(end));
-    !is_infinitive && (ARTICLES.contains(&before) || PREPOSITIONS.contains(&before))
+    !is_infinitive && (ARTICLES.contains(&before) || count > 1 && PREPOSITIONS.contains(&before))
+}
+
+/// Whether a word is a verb whose object is for trials: "remove test users", and not "the restore test fails".
+fn is_verb_of_trials(words: &[Word<'_>], at: usize) -> bool {
+    #[rustfmt::skip]
+    const THINGS: &[&str] = &[
+        "users", "user", "data", "rows", "row", "records", "accounts", "account", "db", "database", "databases", "branches", "branch", "containers", "container", "orders", "entries", "tables", "buckets",
+        "cluster", "namespace", "namespaces", "pods", "volumes", "artifacts", "releases", "tags", "images", "queues", "topics", "messages", "files", "logs", "stack", "env", "environment", "customers",
+    ];
+    let is = |distance: usize, list: &[&str]| words.get(at + distance).is_some_and(|word| word.is_any(list));
+    is(1, &["test", "error", "job", "jobs"]) && is(2, THINGS)
 }
 
 /// Whether "empty" says what something is: "skip empty rows", and not "empty the trash".

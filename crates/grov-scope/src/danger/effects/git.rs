@@ -220,7 +220,7 @@ fn removes_worktree_of_user(command: &Program, context: &EvaluationContext<'_>) 
     paths.peek().is_none() || !paths.all(is_throwaway)
 }
 
-/// `apply` and `drop` together are a `pop`.
+/// `apply` and `drop` together are a `pop`, and a `pop` with a conflict keeps the stash.
 fn drops_unapplied(_: &Program, context: &EvaluationContext<'_>) -> bool {
-    !context.applies_stash && !context.has_run("apply")
+    !context.applies_stash && !context.has_run("apply") && !context.has_run("pop")
 }
