@@ -392,7 +392,8 @@ impl RequestWords {
             let is_name = is_name || is_in_quotes;
             spoken.push(Spoken {
                 folded: folded.to_owned(),
-                may_order: is_wanted && !(clause.is_about || is_in_quotes || is_state),
+                may_order: !(clause.is_about || is_in_quotes || is_state),
+                is_negated: !is_wanted,
                 ends: word.pauses(),
             });
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {

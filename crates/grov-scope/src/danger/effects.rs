@@ -225,9 +225,16 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
     }
     // "Remove the line from my crontab" names the program, and "deploy the function" the subcommand.
     const PREFIX: usize = 4;
+    // The verb itself names nothing: "reset the form" and `rails db:reset`.
+    let is_verb = |word: &str| {
+        let mut stems = effect.asked_by.iter().copied().flatten();
+        stems.any(|stem| word.starts_with(stem.trim_end_matches('.')))
+    };
     let is_named = |word: &str| {
-        word.get(..PREFIX)
-            .is_some_and(|prefix| request.is_about(&[prefix]))
+        !is_verb(word)
+            && word
+                .get(..PREFIX)
+                .is_some_and(|prefix| request.is_about(&[prefix]))
     };
     let path = command.operands().take_while(|word| *word != found.verb);
     let mut path = path.take(3).flat_map(|word| word.split(is_separator));

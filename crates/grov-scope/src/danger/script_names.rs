@@ -43,7 +43,9 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     let request = &context.compiled.request;
     let is_named = request.names_path(name) && !request.is_question();
     let is_asked = |stems: &[&str]| request.mentions_any(stems) || is_named || context.has_local_endpoint();
-    if words().any(|word| PUBLISHING.contains(&word)) && !is_asked(PUBLISH) {
+    // "Deploy to staging" asks for no production.
+    let is_beyond = runs_live(command) && request.is_confined_to_trial();
+    if words().any(|word| PUBLISHING.contains(&word)) && (is_beyond || !is_asked(PUBLISH)) {
         let reason = format!("`{name}` publishes something by its name, which was not requested");
         return finding(DESTRUCTIVE, None, reason).map(Finding::interpreted);
     }
@@ -54,11 +56,14 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     // `./scripts/migrate.sh prod`, `make seed ENV=production`
     let is_live = runs_live(command);
     let is_verb_asked = words().any(|word| word.len() >= 4 && request.mentions_any(&[word]));
+    let is_publication_asked = is_asked(PUBLISH) && words().any(|word| PUBLISHING.contains(&word));
     let reads = command.operands().any(|word| OTHERWISE.contains(&word));
     let reason = format!("`{name}` runs on production, which was not requested");
     finding(RISKY, None, reason)
         .map(Finding::interpreted)
-        .filter(|_| is_live && !is_verb_asked && !reads && !request.is_about(&["prod", "production", "live"]))
+        .filter(|_| {
+            is_live && !is_verb_asked && !is_publication_asked && !reads && !request.is_about_production()
+        })
 }
 
 /// Whether an argument or a variable is the name of production. Programs start for trial with `NODE_ENV=production`.

@@ -13,7 +13,7 @@ const CODE: &[&str] = &[
     "import", "function", "method", "class", "variable", "constant", "comment", "docstring", "button", "form.", "forms", "field", "page", "component", "warning", "typo", "spinner", "header", "footer", "style", "css",
     "route", "endpoint", "param", "argument", "option", "flag.", "flags", "hook", "prop.", "props", "state.", "export", "readme", "section", "chapter", "paragraph", "sentence", "statement", "whitespace", "semicolon",
     "duplicat", "string", "label", "icon", "link", "menu", "modal", "dialog", "tooltip", "event", "line.", "lines", "code.", "helper", "wrapper", "type.", "types", "interface", "logic", "condition", "branch.of", "loop",
-    "text.", "texts", "wording", "color", "colour", "font", "layout", "docs.", "documentation", "changelog", "notes", "animation", "handler", "middleware", "validation", "retry", "timeout", "script.", "widget", "screen",
+    "text.", "texts", "wording", "color", "colour", "font", "layout", "docs.", "documentation", "changelog", "notes", "animation", "handler", "middleware", "validation", "retry", "timeout", "script.", "widget", "screen", "lock.", "locks.", "mutex", "semaphore", "buffer", "fixture", "mock",
     // German, Dutch
     "funktion", "methode", "klasse", "kommentar", "knopf", "schaltflach", "formular", "seite", "komponent", "warnung", "zeile", "abschnitt", "absatz", "satz", "tippfehler", "textes", "farbe", "dokumentation", "doppelt",
     "functie", "klas.", "knop", "formulier", "pagina", "waarschuwing", "regel", "paragraaf", "typefout", "tekst", "kleur",

@@ -24,8 +24,10 @@ const MAX_GO_AHEAD: usize = 6;
 #[derive(Clone, Debug)]
 pub(super) struct Spoken {
     pub(super) folded: String,
-    /// Whether it may be the verb of an order: no part of a question, of a name or of a negation.
+    /// Whether it may be the verb of an order: no part of a question or of a name.
     pub(super) may_order: bool,
+    /// Whether a negation is next to it.
+    pub(super) is_negated: bool,
     /// Whether a phrase ends after it.
     pub(super) ends: bool,
 }
@@ -40,18 +42,26 @@ struct Pair {
     is_tight: bool,
     /// It counts only if a later prompt says to go ahead.
     is_prepared: bool,
+    /// It counts with a negation, too.
+    may_be_negated: bool,
 }
 
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = Vec::new();
-    let (mut meaning, mut is_prepared) = (Vec::new(), false);
+    let (mut meaning, mut is_prepared, mut may_be_negated) = (Vec::new(), false, false);
     for line in TABLE.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if line.starts_with("# ") {
             continue;
         }
         if let Some(heading) = line.strip_prefix("= ") {
-            let (words, condition) = heading.split_once(" if ").unwrap_or((heading, ""));
-            (meaning, is_prepared) = (words.split(' ').collect(), condition == "prepared");
+            may_be_negated = heading.ends_with(" even if negated");
+            is_prepared = heading.ends_with(" if prepared");
+            let words = heading
+                .split(" if ")
+                .next()
+                .unwrap_or(heading)
+                .trim_end_matches(" even");
+            meaning = words.split(' ').collect();
             continue;
         }
         let is_tight = line.contains(" ~ ");
@@ -62,6 +72,7 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
                 meaning: meaning.clone(),
                 is_tight,
                 is_prepared,
+                may_be_negated,
             });
         }
     }
@@ -131,13 +142,14 @@ pub(super) fn meanings(words: &[Spoken], prepared: bool) -> Vec<&'static str> {
 
 /// Whether words contain both words of a pair.
 fn is_said(pair: &Pair, words: &[Spoken]) -> bool {
-    let verbs = (0..words.len()).filter(|at| words[*at].may_order);
-    let mut verbs = verbs.filter(|at| is_any(words, *at, &pair.one));
+    let may_order = |word: &Spoken| word.may_order && (pair.may_be_negated || !word.is_negated);
+    let verbs = (0..words.len()).filter(|at| may_order(&words[*at]));
+    let mut verbs = verbs.filter(|at| is_any(words, *at, &pair.one, false));
     verbs.any(|at| {
         partners(words, at).any(|other| {
             let between = &words[(at.min(other) + 1).min(at.max(other))..at.max(other)];
-            let is_near = !pair.is_tight || between.iter().all(is_small);
-            is_near && is_any(words, other, &pair.other)
+            let is_next = between.iter().all(is_small);
+            (is_next || !pair.is_tight) && is_any(words, other, &pair.other, is_next)
         })
     })
 }

@@ -47,6 +47,11 @@ impl RequestWords {
         (self.requests_any(TRIAL) || self.wants_dry_run()) && !self.is_about(LIVE)
     }
 
+    /// Whether the request names the environment that users depend on.
+    pub(crate) fn is_about_production(&self) -> bool {
+        self.is_about(LIVE) || self.is_about(&["live"])
+    }
+
     /// Whether the request is about this machine and not about the one that users depend on.
     pub(crate) fn is_confined_to_this_machine(&self) -> bool {
         self.requests_any(HERE) && !self.is_about(LIVE)

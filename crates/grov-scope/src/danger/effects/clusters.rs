@@ -3,6 +3,7 @@
 use super::super::EvaluationContext;
 use super::kinds::{
     CLOUD, CLUSTER, CLUSTER_CHANGE, CLUSTER_STOP, DESTROYS, KEYS, PODS, PROVISIONS, PUBLISHES, REMOTE_CODE,
+    ROLLS_BACK,
 };
 use super::{Row, row};
 use grov_domain::Program;
@@ -17,7 +18,8 @@ pub(super) const KUBECTL: &[Row] = &[
     row("adm drain|cordon|taint", "", &CLUSTER_STOP).only_if(is_shared),
     row("scale|autoscale|patch|edit|replace|apply|create|annotate|label|set|expose|run|autoscale", "", &CLUSTER_CHANGE).only_if(is_shared)
         .unless("--restart=Never|--rm|-o=yaml"),
-    row("rollout restart|undo|pause|resume", "", &CLUSTER_CHANGE).only_if(is_shared),
+    row("rollout undo", "", &ROLLS_BACK).only_if(is_shared),
+    row("rollout restart|pause|resume", "", &CLUSTER_CHANGE).only_if(is_shared),
     row("config delete-context|delete-cluster|delete-user|unset", "", &CLUSTER),
     row("certificate approve|deny", "", &CLUSTER_CHANGE),
     row("argo|cnpg|minio|directpv|hns|rollouts|cert-manager|testkube|linstor ** delete|destroy|promote|abort|undo|retry|purge|restart|renew|set|hibernate", "", &CLUSTER_CHANGE).only_if(is_shared),
@@ -30,7 +32,8 @@ pub(super) const KUBECTL: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const HELM: &[Row] = &[
     row("uninstall|delete|del|un", "", &CLUSTER).only_if(is_shared),
-    row("upgrade|install|rollback", "", &CLUSTER_CHANGE).only_if(is_shared),
+    row("rollback", "", &ROLLS_BACK).only_if(is_shared),
+    row("upgrade|install", "", &CLUSTER_CHANGE).only_if(is_shared),
     row("push|cm-push", "", &PUBLISHES),
     row("s3 push", "", &PUBLISHES),
     row("destroy", "", &CLUSTER).only_if(is_shared),

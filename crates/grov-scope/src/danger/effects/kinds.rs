@@ -38,6 +38,9 @@ pub(super) const PODS: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, 
 #[rustfmt::skip]
 pub(super) const CLUSTER_CHANGE: Effect = effect(RISKY, Scope::OwnThings, &[PUBLISH, RESTART, STOP, &["appl.", "apply", "appli", "aplic", "sync", "drain", "cordon", "mainten", "evict", "uncordon", "scal", "rollback", "примен", "накат", "适用", "应用", "適用", "anwend", "zastosuj", "toepas", "uygula"]], "changes a cluster")
     .of(&[CHANGE], &["cluster", "kubernetes", "k8s", "kubectl", "helm", "namespace", "pod", "deployment", "node.", "nodes.", "ingress", "staging", "prod", "production", "chart", "server"]);
+/// Going back to an earlier release.
+#[rustfmt::skip]
+pub(super) const ROLLS_BACK: Effect = effect(RISKY, Scope::OwnThings, &[PUBLISH, RESTART, STOP, DISCARD, &["back."]], "changes a cluster");
 /// Taking capacity away: other changes do not ask for it.
 #[rustfmt::skip]
 pub(super) const CLUSTER_STOP: Effect = effect(RISKY, Scope::OwnThings, &[STOP, REMOVE, &["scal", "drain", "cordon", "mainten", "evict", "replica", "cancel", "anul", "abort", "abbrech"]], "stops something in a cluster");
@@ -252,9 +255,9 @@ pub(super) const HOOKS: Effect = effect(
     "skips the checks of the repository",
 );
 #[rustfmt::skip]
-pub(super) const UNASKED_PUSH: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "tag.", "tags.", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc"]], "pushes commits");
+pub(super) const UNASKED_PUSH: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "tag.", "tags.", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc", "pusha", "pushen", "pushed.", "hochschieb", "hochlad", "raufschieb"]], "pushes commits");
 #[rustfmt::skip]
-pub(super) const PUSH_TO_MAIN: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc", "merg", "main", "master", "rebas", "backport"]], "pushes commits to the main branch");
+pub(super) const PUSH_TO_MAIN: Effect = effect(RISKY, Scope::Anywhere, &[PUBLISH, &["push", "pr.", "mr.", "prs.", "pull", "upload", "sync", "remote", "origin", "ramur", "urc", "merg", "main", "master", "rebas", "backport", "pusha", "pushen", "hochschieb", "hochlad", "raufschieb"]], "pushes commits to the main branch");
 #[rustfmt::skip]
 pub(super) const REMOTES: Effect = effect(RISKY, Scope::Anywhere, &[&["remote", "origin", "upstream", "url"], CHANGE], "changes where the repository is pushed to");
 #[rustfmt::skip]

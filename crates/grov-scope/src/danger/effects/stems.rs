@@ -7,6 +7,8 @@ pub(crate) const REMOVE: &[&str] = &[
     "delet", "remov", "prun", "purg", "wipe", "wiping", "rid.", "drop", "eras", "destroy", "trash", "nuke", "nuking", "discard",
     "empty", "uninstal", "teardown", "tear.", "toss", "ditch", "scrap.", "obliterat", "evict", "expung", "decommission", "dismantl",
     "reclaim", "retire", "terminat", "undeploy",
+    // Destroying, in other languages
+    "zerstor", "vernietig", "detrui", "destru", "distrugg", "derrub", "abbatt", "tumba", "zniszcz", "摧毁", "拆除", "拆了", "壊し",
     // German, Dutch
     "losch", "entfern", "leere.", "leeren", "leert", "wirf", "wegwerf", "schmeiss", "weg.", "raus.", "deinstall", "verwerf", "verwirf",
     "verwijder", "wis.", "leeg", "gooi", "weghal", 
@@ -34,7 +36,7 @@ pub(crate) const TIDY: &[&str] = &[
 /// Starting over with fresh data.
 #[rustfmt::skip]
 pub(crate) const RESET: &[&str] = &[
-    "reset", "recreat", "fresh", "rebuild", "reseed", "seed", "redo", "scratch", "recre", "reinit", "reprovision", "reimag", "start-over",
+    "reset", "recreat", "fresh", "rebuild", "reseed", "seed", "repopul", "redo", "scratch", "recre", "reinit", "reprovision", "reimag", "start-over",
     "zuruck", "zurucksetz", "neu.", "reinicial", "reinitial", "reinstal", "resete", "reiniti", "azzer", "ripristin", "ricre", "resetuj", "zresetuj", "odtworz", "recree",
     "обнул", "пересозд", "пересобер", "сброс", "заново", "с нуля", "sıfırl", "sifirla", "重置", "重建", "重新", "重来", "リセット", "作り直", "初期化", "やり直",
 ];

@@ -28,14 +28,15 @@ const REMOTES: &[&str] = &[
     "リモート",
 ];
 
-/// Words before the name of a place as the target of a movement: "to prod", "auf npm".
-#[rustfmt::skip]
-const TOWARDS: &[&str] = &[
-    "to", "onto", "into", "go", "goes", "auf", "nach", "zu", "sur", "en", "a", "em", "pra", "para", "pro", "no", "su", "na", "pe", "op", "naar", "do", "in", "on", "now", "live", "it", "this", "that", "them", "es", "das", "ca", "lo", "isso", "to", "het",
-];
+/// Words before the name of a place as the target of a movement, however far away the verb is: "to prod", "nach Produktion". Other
+/// prepositions also tell where something is, and count only next to the verb: "put it on staging".
+const TOWARDS: &[&str] = &["to", "onto", "into", "nach", "a", "pra", "para", "naar", "spre"];
 
-/// Of those, the ones that also tell where something is: they count only next to the verb.
-const WHERE: &[&str] = &["in", "on", "en", "em", "su", "na", "no", "pe", "op", "auf", "do"];
+/// Words that make a noun of an adverb, or describe with it: "our live", "is live".
+const ARTICLES: &[&str] = &[
+    "the", "a", "our", "is", "are", "was", "die", "der", "das", "ist", "le", "la", "el", "il", "o", "een",
+    "est",
+];
 
 /// Words after a name that do not make it a part of a noun, such as "the live preview".
 #[rustfmt::skip]
@@ -44,11 +45,13 @@ const AFTER: &[&str] = &[
     "und", "bitte", "jetzt", "dann", "damit", "heute", "mit", "auf", "schalten", "bringen", "stellen", "nehmen", "gehen", "setzen", "spielen", "machen", "schieben",
     "et", "maintenant", "puis", "y", "ya", "ahora", "e", "adesso", "ora", "agora", "ja", "si", "acum", "i", "teraz", "juz", "en", "nu", "maar", "zetten", "gooien", "brengen",
     "dan", "by", "por", "per", "s'il", "stp", "svp", "again", "wieder", "mal",
+    "already", "again", "tonight", "tomorrow", "right", "schon", "endlich",
 ];
 
 /// Words that may stand between the words of a pair.
 #[rustfmt::skip]
 const SMALL: &[&str] = &[
+    "tutto", "tudo", "toute", "tous", "everything", "dev", "lokale", "locale", "local", "lokal", "c'est", "c'e", "d'une", "mnie", "mam", "l", "wersja", "already", "finally",
     "a", "an", "the", "this", "that", "it", "them", "those", "these", "my", "our", "me", "us", "all", "some", "more", "enough", "up", "off", "out", "of", "on", "to", "into", "onto", "bit", "new", "next", "version", "release", "rel", "v", "as", "what's", "whatever's", "is",
     "patch", "minor", "major", "tag", "final", "first", "beta", "and", "just", "now", "then", "please", "pls", "getting", "almost",
     "der", "die", "das", "den", "dem", "ein", "eine", "einen", "es", "mal", "bitte", "jetzt", "doch", "noch", "neue", "neuen", "auf", "zu", "zum", "ist", "mehr", "etwas", "alles", "wieder", "vom", "von", "ne", "nen",
@@ -62,16 +65,16 @@ pub(super) fn is_small(word: &Spoken) -> bool {
     SMALL.contains(&word.folded.as_str())
 }
 
-/// Whether the word at a position is one of the alternatives.
-pub(super) fn is_any(words: &[Spoken], at: usize, alternatives: &[&str]) -> bool {
+/// Whether the word at a position is one of the alternatives. `is_next`: only small words stand between it and the verb.
+pub(super) fn is_any(words: &[Spoken], at: usize, alternatives: &[&str], is_next: bool) -> bool {
     let Some(word) = words.get(at) else {
         return false;
     };
     alternatives.iter().any(|alternative| match *alternative {
         "#" => is_version(&word.folded),
-        "@" => is_target(words, at, LIVE),
-        "&" => is_target(words, at, REGISTRIES),
-        "%" => is_target(words, at, REMOTES),
+        "@" => is_target(words, at, LIVE, is_next),
+        "&" => is_target(words, at, REGISTRIES, is_next),
+        "%" => is_target(words, at, REMOTES, is_next),
         stem => match stem.strip_suffix('$') {
             Some(whole) => word.folded == whole && closes(words, at),
             None => is_form_of(&word.folded, &[stem]),
@@ -94,35 +97,20 @@ fn is_version(word: &str) -> bool {
 }
 
 /// Whether the word at a position names a place to which something moves.
-fn is_target(words: &[Spoken], at: usize, places: &[&str]) -> bool {
+fn is_target(words: &[Spoken], at: usize, places: &[&str], is_next: bool) -> bool {
     let Some(word) = words.get(at).filter(|word| is_form_of(&word.folded, places)) else {
         return false;
     };
     if !word.folded.is_ascii() {
         return true;
     }
-    let before = |distance: usize| {
-        let word = at.checked_sub(distance).and_then(|at| words.get(at));
-        word.map_or("", |word| word.folded.as_str())
-    };
-    let is_far = || !is_verb_near(words, at);
-    let (last, is_first) = (before(1), at == 0);
+    let before = at.checked_sub(1).and_then(|at| words.get(at));
+    let last = before.map_or("", |word| word.folded.as_str());
     let is_adverb = matches!(word.folded.as_str(), "live" | "online");
-    let moves = is_first
-        || TOWARDS.contains(&last) && !(WHERE.contains(&last) && is_far())
-        || is_adverb
-            && !matches!(
-                last,
-                "the" | "a" | "our" | "is" | "die" | "der" | "das" | "le" | "la" | "el" | "il" | "o" | "een"
-            )
-        || words[..at].iter().all(|word| word.may_order && is_small(word));
+    let moves = is_next && !matches!(last, "for" | "from" | "in")
+        || TOWARDS.contains(&last)
+        || is_adverb && !ARTICLES.contains(&last);
     moves && closes(words, at)
-}
-
-/// Whether at most three small words stand between a place and the word before them.
-fn is_verb_near(words: &[Spoken], at: usize) -> bool {
-    let small = words[..at].iter().rev().take_while(|word| is_small(word)).count();
-    at.saturating_sub(small) <= 1
 }
 
 /// Whether a phrase ends after a word.
