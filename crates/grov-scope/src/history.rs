@@ -1,7 +1,8 @@
 //! A compact, bounded record of the agent's actions.
 
 use crate::analyzed_action::AnalyzedAction;
-use crate::normalized_path::NormalizedPath;
+use crate::essential_words::{essential_hash, hides_result};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{ActionType, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
@@ -109,11 +110,15 @@ pub(crate) struct Entry {
     files: Vec<u64>,
     #[serde(rename = "print")]
     pub(crate) fingerprint: Option<Fingerprint>,
+    /// The hash of the essential words of its command.
     pub(crate) command: Option<u64>,
     call: Option<u64>,
     pub(crate) failed: Option<bool>,
     /// It repeats an earlier change.
     pub(crate) repeats: bool,
+    /// Its success says nothing of the program that counts: `cargo test | tail`.
+    #[serde(default)]
+    pub(crate) hides_result: bool,
 }
 
 /// The working directory, as far as `cd` commands show it. It persists between the agent's commands.
@@ -241,7 +246,9 @@ impl History {
         fingerprint: Option<Fingerprint>,
         call: Option<&str>,
         repeats: bool,
+        root: &ProjectRoot,
     ) {
+        let command = essential_hash(action, root, &self.directory);
         let kind = if action.changes_files() {
             Kind::Change
         } else if action.is_read_only() {
@@ -264,10 +271,11 @@ impl History {
             kind,
             files: files.iter().take(MAX_FILES).map(hash).collect(),
             fingerprint,
-            command: command_hash(action),
+            command,
             call: call.map(|call| hash(&call)),
             failed: action.sketch.failed,
             repeats,
+            hides_result: hides_result(action),
         });
     }
 

@@ -12,6 +12,7 @@ mod constraints;
 mod contract;
 mod danger;
 mod edits;
+mod essential_words;
 mod file_kind;
 mod finding;
 mod history;

@@ -4,9 +4,10 @@
 //! place for the third time, two texts that alternate, and a failed command that is rerun with nothing new in between.
 
 use crate::analyzed_action::AnalyzedAction;
+use crate::essential_words::essential_hash;
 use crate::finding::finding;
-use crate::history::{Entry, Fingerprint, History, Kind, command_hash};
-use crate::normalized_path::NormalizedPath;
+use crate::history::{Entry, Fingerprint, History, Kind};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{EffectKind, Finding, Rule};
 
 /// The number of previous actions that count.
@@ -23,12 +24,13 @@ pub(crate) fn findings(
     action: &AnalyzedAction<'_>,
     fingerprint: Option<&Fingerprint>,
     history: &History,
+    root: &ProjectRoot,
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(fingerprint) = fingerprint {
         found.extend(same_text(action, fingerprint, history));
     }
-    found.extend(same_failure(action, history));
+    found.extend(same_failure(action, history, root));
     found
 }
 
@@ -123,15 +125,19 @@ fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &H
     None
 }
 
-fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Finding> {
-    let command = command_hash(action)?;
-    if action.is_read_only() || waits(action) {
+fn same_failure(action: &AnalyzedAction<'_>, history: &History, root: &ProjectRoot) -> Option<Finding> {
+    let command = essential_hash(action, root, history.directory())?;
+    if action.is_read_only() {
         return None;
     }
     let mut failures = 0;
     let mut loops = false;
     for entry in history.newest().take(WITHIN) {
         if entry.command == Some(command) {
+            // `cargo test | tail` succeeds whatever the tests do.
+            if entry.failed == Some(false) && entry.hides_result {
+                continue;
+            }
             if entry.failed != Some(true) {
                 break;
             }
@@ -143,9 +149,16 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
     }
     let least = match loops {
         true => 1,
-        // A server may answer after a while.
-        false if action.sketch.effects.contains(&EffectKind::Network) => 3,
-        false => 2,
+        // A server may answer after a while, and what is waited for may come.
+        false => {
+            let is_remote = action.sketch.effects.contains(&EffectKind::Network);
+            2 + usize::from(is_remote)
+                + if waits(action) {
+                    1 + usize::from(is_remote)
+                } else {
+                    0
+                }
+        }
     };
     if failures < least {
         return None;
@@ -315,7 +328,17 @@ mod tests {
             [10; 4]
         );
         let poll = || failed(bash("sleep 5; cargo test -p x"));
-        assert_eq!(scores(&[poll(), poll(), poll(), poll()]), [10; 4], "waiting");
+        assert_eq!(
+            scores(&[poll(), poll(), poll(), poll()]),
+            [10, 10, 10, 4],
+            "waiting"
+        );
+        let poll = || failed(bash("sleep 5; curl -sf localhost:3000/health"));
+        assert_eq!(
+            scores(&[poll(), poll(), poll(), poll()]),
+            [10; 4],
+            "waiting for a server"
+        );
         let grep = || failed(bash("grep -r foo src"));
         assert_eq!(scores(&[grep(), grep(), grep(), grep()]), [10; 4], "looking");
     }
@@ -329,6 +352,46 @@ mod tests {
         assert_eq!(scores(&[pull(), pull(), pull(), pull()]), [10, 10, 10, 4]);
         let login = passed(bash("docker login registry.example.com"));
         assert_eq!(scores(&[pull(), pull(), pull(), login, pull()]), [10; 5]);
+    }
+
+    #[test]
+    fn a_failure_is_the_same_however_it_is_dressed() {
+        for (first, second) in [
+            ("cargo test -p x", "time cargo test -p x"),
+            ("cargo test -p x", "cargo test --package x -v"),
+            ("cargo test -p x", "cargo test -p x 2>&1 | tail -40"),
+            ("cargo test -p x", "RUST_BACKTRACE=1 cargo test -p x"),
+            ("cargo test -p x", "cd /home/me/p && cargo test -p x"),
+            ("cargo test -p x", "timeout 60 cargo test -p x > out.log 2>&1"),
+            ("cargo test -p x", "cargo test -p x; echo done"),
+            ("pytest tests -k slow", "pytest tests --keyword slow -vv"),
+            ("pytest --keyword=slow tests", "pytest -k slow tests"),
+            ("npm run build", "npm run build --silent | grep error"),
+        ] {
+            let all = [first, second, second].map(|command| failed(bash(command)));
+            assert_eq!(scores(&all), [10, 10, 4], "{first}; {second}");
+        }
+        for (first, second) in [
+            ("cargo test -p x", "cargo test -p y"),
+            ("cargo test -p x", "cd other && cargo test -p x"),
+            (
+                "cargo test -p x",
+                "DATABASE_URL=postgres://localhost/t cargo test -p x",
+            ),
+            ("cargo build", "cargo build --offline"),
+            ("npm test", "sudo npm test"),
+            ("pytest tests -k slow", "pytest tests -k fast"),
+        ] {
+            let all = [first, second, first].map(|command| failed(bash(command)));
+            assert_eq!(scores(&all), [10; 3], "{first}; {second}");
+        }
+        let hidden = || passed(bash("cargo test -p x 2>&1 | tail"));
+        let test = || failed(bash("cargo test -p x"));
+        assert_eq!(scores(&[test(), hidden(), test(), hidden(), test()])[4], 4);
+        assert_eq!(
+            scores(&[test(), hidden(), edit("a.rs", A), test(), hidden()]),
+            [10; 5]
+        );
     }
 
     #[test]

@@ -146,11 +146,14 @@ impl Rules {
                 &action,
                 fingerprint.as_ref(),
                 &self.state.history,
+                &self.root,
             ));
             repeats = repetition::repeats(&action, fingerprint.as_ref(), &self.state.history);
         }
         self.add_associated(&action);
-        self.state.history.record(&action, fingerprint, call, repeats);
+        self.state
+            .history
+            .record(&action, fingerprint, call, repeats, &self.root);
         let related = if is_undo || is_off_goal(&findings) {
             self.state.relatedness.skip()
         } else {

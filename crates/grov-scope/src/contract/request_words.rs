@@ -683,7 +683,10 @@ fn is_negated(words: &[Word<'_>], at: usize) -> bool {
     before
         .take_while(|near| !ends_clause(&words[*near]))
         .chain(after.take_while(|near| !ends_clause(&words[near - 1])))
-        .any(|near| words[near].is_any(NEGATIONS))
+        .any(|near| {
+            // Portuguese "publica no npm" and Dutch "push nu" negate nothing.
+            words[near].is_any(NEGATIONS) && !(near > at && words[near].is_any(&["no", "nu"]))
+        })
 }
 
 /// Whether a clause ends after a word.

@@ -8,7 +8,7 @@ pub(crate) const REMOVE: &[&str] = &[
     "empty", "uninstal", "teardown", "tear.", "toss", "ditch", "scrap.", "obliterat", "evict", "expung", "decommission", "dismantl",
     "reclaim", "retire", "terminat", "undeploy",
     // Destroying, in other languages
-    "zerstor", "vernietig", "detrui", "destru", "distrugg", "derrub", "abbatt", "tumba", "zniszcz", "摧毁", "拆除", "拆了", "壊し",
+    "zerstor", "vernietig", "detruis", "destru", "distrugg", "derrub", "abbatt", "tumba", "zniszcz", "摧毁", "拆除", "拆了", "壊し",
     // German, Dutch
     "losch", "entfern", "leere.", "leeren", "leert", "wirf", "wegwerf", "schmeiss", "weg.", "raus.", "deinstall", "verwerf", "verwirf",
     "verwijder", "wis.", "leeg", "gooi", "weghal", 

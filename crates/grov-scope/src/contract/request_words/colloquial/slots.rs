@@ -51,6 +51,7 @@ const AFTER: &[&str] = &[
 /// Words that may stand between the words of a pair.
 #[rustfmt::skip]
 const SMALL: &[&str] = &[
+    "in", "nel", "nella", "im", "ins", "totul", "toate", "wszystko", "alles",
     "tutto", "tudo", "toute", "tous", "everything", "dev", "lokale", "locale", "local", "lokal", "c'est", "c'e", "d'une", "mnie", "mam", "l", "wersja", "already", "finally",
     "a", "an", "the", "this", "that", "it", "them", "those", "these", "my", "our", "me", "us", "all", "some", "more", "enough", "up", "off", "out", "of", "on", "to", "into", "onto", "bit", "new", "next", "version", "release", "rel", "v", "as", "what's", "whatever's", "is",
     "patch", "minor", "major", "tag", "final", "first", "beta", "and", "just", "now", "then", "please", "pls", "getting", "almost",
@@ -107,7 +108,12 @@ fn is_target(words: &[Spoken], at: usize, places: &[&str], is_next: bool) -> boo
     let before = at.checked_sub(1).and_then(|at| words.get(at));
     let last = before.map_or("", |word| word.folded.as_str());
     let is_adverb = matches!(word.folded.as_str(), "live" | "online");
-    let moves = is_next && !matches!(last, "for" | "from" | "in")
+    // "In production" is where something is, "in produzione" may be where it goes.
+    let is_english = matches!(
+        word.folded.as_str(),
+        "prod" | "production" | "staging" | "stage" | "live"
+    );
+    let moves = is_next && !matches!(last, "for" | "from") && !(last == "in" && is_english)
         || TOWARDS.contains(&last)
         || is_adverb && !ARTICLES.contains(&last);
     moves && closes(words, at)
