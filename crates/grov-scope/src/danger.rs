@@ -480,6 +480,6 @@ fn finding(at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Option
 }
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod asked;
+#[cfg(test)]
+mod tests;

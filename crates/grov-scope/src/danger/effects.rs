@@ -133,12 +133,13 @@ impl Row {
 const HARMLESS: &[&str] = &[
     "--help", "--dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
     "--list", "--check-only", "--plan", "--preview", "--pretend", "--dry", "--validate-only", "--print-only", "--whatif", "--check", "--no-execute",
-    "--show-only", "--explain-only", "--dryRun", "--noexec",
+    "--show-only", "--explain-only", "--usage", "--dryRun", "--noexec",
 ];
 
 pub(super) fn is_harmless(command: &Program) -> bool {
-    let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v", "-h"]);
+    let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v"]);
     shows_version
+        || shows_help(command)
         || command.arguments.iter().any(|argument| {
             let name = argument
                 .split_once(['=', ':'])
@@ -148,6 +149,23 @@ pub(super) fn is_harmless(command: &Program) -> bool {
                 && !switched_off
                 && HARMLESS.iter().any(|one| one.eq_ignore_ascii_case(name))
         })
+}
+
+/// Whether a command ends with `-h`, or begins with the subcommand `help`.
+fn shows_help(command: &Program) -> bool {
+    // Programs for which `-h` or the operand `help` is something else.
+    #[rustfmt::skip]
+    const OTHERWISE: &[&str] = &[
+        "shutdown", "halt", "poweroff", "reboot", "init", "chown", "chgrp", "chmod", "touch", "cp", "ln", "setfacl", "lp", "lpr", "mail", "mailx", "mutt", "echo", "rm", "trash", "tee",
+    ];
+    let arguments = &command.arguments;
+    let ends = arguments.last().is_some_and(|last| last == "-h");
+    let begins = arguments.len() >= 2
+        && arguments.first().is_some_and(|first| first == "help")
+        && !arguments.iter().any(|word| word.starts_with('-'));
+    (ends || begins)
+        && command.through.iter().all(|program| program != "xargs")
+        && !OTHERWISE.contains(&command.name())
 }
 
 /// The first row that a command matches and that is not requested, as a finding.
@@ -402,6 +420,7 @@ fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool
         "-f",
         "--file",
         "--database",
+        "-database",
         "-d",
         "--config",
         "--settings",

@@ -139,7 +139,25 @@ pub(super) fn names_this_machine(text: &str) -> bool {
         "host.docker.internal",
         ".localstack.cloud",
     ];
-    HOSTS.iter().any(|host| text.contains(host)) && !text.contains("0.0.0.0/")
+    HOSTS.iter().any(|host| text.contains(host)) && !text.contains("0.0.0.0/") || names_local_variable(text)
+}
+
+/// Whether a text is a variable for a server on this machine: `$LOCAL_DB`, `${LOCAL_API_URL}/items`.
+fn names_local_variable(text: &str) -> bool {
+    const SERVERS: &[&str] = &[
+        "DB", "DATABASE", "URL", "URI", "HOST", "DSN", "ENDPOINT", "ADDR", "API", "SERVER", "REDIS", "PG",
+        "POSTGRES", "MYSQL", "MONGO",
+    ];
+    let Some(name) = text.strip_prefix('$') else {
+        return false;
+    };
+    let name = name.trim_start_matches('{');
+    let name = name
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .next()
+        .unwrap_or(name);
+    let has = |parts: &[&str]| name.split('_').any(|part| parts.contains(&part));
+    has(&["LOCAL", "LOCALHOST"]) && has(SERVERS)
 }
 
 /// Stems of words that ask for a message.

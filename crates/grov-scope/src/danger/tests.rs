@@ -43,6 +43,24 @@ fn a_variable_below_a_folder_outside_the_project_is_found() {
 }
 
 #[test]
+fn help_and_local_variables_are_no_danger() {
+    for (command, expected) in [
+        ("perl tools/purge.pl -h", false),
+        ("perl tools/purge.pl", true),
+        ("wrangler help d1 delete shop", false),
+        ("wrangler d1 delete shop -h", false),
+        ("wrangler d1 delete shop", true),
+        ("sudo shutdown -h", true),
+        ("migrate -path db -database \"$LOCAL_DB\" force 87", false),
+        ("migrate -path db -database \"$PROD_DB\" force 87", true),
+        ("psql $LOCAL_DATABASE_URL -c 'DROP TABLE orders'", false),
+        ("scp $LOCAL_FILE web1:/srv/x", true),
+    ] {
+        assert_eq!(is_asked("Fix the rounding", command), expected, "{command}");
+    }
+}
+
+#[test]
 fn destructive_and_outward_commands_are_found() {
     for (command, most) in [
         ("rm -rf /", 1),
