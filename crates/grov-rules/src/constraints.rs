@@ -4,6 +4,7 @@
 //! same word elsewhere describes something ("it doesn't compile", "only happens when").
 
 use super::goal;
+use super::scope::is_path;
 use super::text::{Word, push_new, quotation, shorten};
 use grov_scope::phrases::Languages;
 
@@ -76,13 +77,18 @@ fn closing_mark(word: &Word<'_>) -> usize {
     usize::from(word.after.starts_with(['`', '"', '\'']))
 }
 
-/// The byte ranges of quotations, which contain no constraints of the speaker.
+fn is_mark(letter: char) -> bool {
+    matches!(letter, '`' | '"' | '\'' | '“' | '”' | '„' | '«' | '»' | '「' | '」' | '『' | '』' | ' ')
+}
+
+/// The byte ranges of quotations, which contain no constraints of the speaker. A path alone is none: `"app/views.py" must stay`.
 fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     let mut before = ' ';
     for (at, letter) in sentence.char_indices() {
         if ranges.last().is_none_or(|(_, end)| *end < at)
             && let Some(length) = quotation(&sentence[at..], before)
+            && !is_path(sentence[at..at + length].trim_matches(is_mark))
         {
             ranges.push((at, at + length));
         }

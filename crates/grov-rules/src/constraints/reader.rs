@@ -119,7 +119,7 @@ impl Reader<'_, '_> {
         {
             return;
         }
-        for clause in &self.clauses {
+        for (index, clause) in self.clauses.iter().enumerate() {
             let is_known = found
                 .iter()
                 .any(|(from, to)| *from <= clause.to && clause.from <= *to);
@@ -141,7 +141,10 @@ impl Reader<'_, '_> {
             }
             let text = &sentence[self.words[start].start..self.words[clause.to].end];
             if grov_scope::states_limit(text, self.context.languages, self.narrates(start, clause.to)) {
-                found.push((start, clause.to));
+                let end = self.end(index);
+                let next = found.iter().map(|(from, _)| *from).filter(|from| *from > clause.to).min();
+                let end = next.map_or(end, |next| end.min(next - 1));
+                found.push((start, end));
             }
         }
         found.sort_unstable();
@@ -442,7 +445,8 @@ impl Reader<'_, '_> {
     /// parentheses, or an exception.
     fn end(&self, index: usize) -> usize {
         let mut end = self.clauses[index].to;
-        for clause in &self.clauses[index + 1..] {
+        let mut is_list = false;
+        for (nth, clause) in self.clauses.iter().enumerate().skip(index + 1) {
             let last = &self.words[end];
             if clause.from >= self.reported || last.after.contains(['.', '!', '?', ';', '—', '–']) {
                 break;
@@ -453,7 +457,10 @@ impl Reader<'_, '_> {
             let starts = self.cue(at.min(clause.to)).map(|(_, cue)| cue);
             let excepts =
                 starts == Some(Cue::Except) || self.cue(clause.from).map(|(_, cue)| cue) == Some(Cue::Except);
-            let joined = !last.pauses() && self.is_in(clause.from, |table| &table.conjunctions);
+            // "Don't touch a.json, nor b.json", "docs, CI, or lock files"
+            let comma = is_comma(last) && (is_list || words[0].is_any(NOR));
+            let joined =
+                (!last.pauses() || comma) && self.is_in(clause.from, |table| &table.conjunctions);
             let lists = joined
                 && words.len() <= MAX_CONTINUATION
                 && at <= clause.to
@@ -467,23 +474,80 @@ impl Reader<'_, '_> {
                 && !self.is_in(at, |table| &table.permissions)
                 && (!self.is_order(at)
                     || self.noun(at).is_some()
-                    || self.words[clause.from].is_any(&[
-                        "ni", "ani", "nem", "ne", "nor", "oder", "of", "or", "ou", "o", "lub", "sau",
-                    ]));
-            let item = last.after.trim_start_matches(['`', '"', '\'']).starts_with(',')
-                && words.len() <= MAX_ITEM
-                && (words.iter().any(|word| is_path(word.raw)) || self.is_listed(clause.to))
-                && at == clause.from
-                && starts.is_none()
-                && !self.is_order(at)
-                && !self.narrates(clause.from, clause.to)
-                && !SUBJECTS.contains(&words[0].folded)
-                && !self.is_in(at, |table| &table.permissions);
-            if !(path || excepts || lists || item) {
+                    || self.words[clause.from].is_any(OR));
+            let item = if path || excepts || lists { None } else { self.item(nth, last) };
+            if !(path || excepts || lists || item.is_some()) {
                 break;
             }
-            end = clause.to;
+            is_list |= item.is_some();
+            end = item.unwrap_or(clause.to);
+            if end < clause.to {
+                break;
+            }
         }
         end
     }
+
+    /// The last word of an item of a list between commas, with the rest of the list in its clause: "b.lock or the tests".
+    fn item(&self, index: usize, before: &Word<'_>) -> Option<usize> {
+        let clause = self.clauses[index];
+        let at = clause.from;
+        let opens = is_comma(before)
+            && at == self.after_leads(clause)
+            && self.cue(at).is_none()
+            && !self.narrates(clause.from, clause.to)
+            && !SUBJECTS.contains(&self.words[at].folded)
+            && !self.is_in(at, |table| &table.permissions);
+        if !opens {
+            return None;
+        }
+        let joint = (at + 1..=clause.to).find(|at| self.is_in(*at, |table| &table.conjunctions));
+        let to = joint.map_or(clause.to, |joint| joint - 1);
+        if to - at >= MAX_ITEM {
+            return None;
+        }
+        let names = (at..=to).any(|at| is_path(self.words[at].raw))
+            || self.noun(at).is_some_and(|noun| noun != Noun::Anything)
+            || self.is_listed(to)
+            || self.ends_list(index, |_| true);
+        // "Do not stage, commit, or push"
+        let is_order = self.is_order(at) && self.noun(at).is_none();
+        if !names || is_order && !self.ends_list(index, |joint| joint.is_any(OR)) {
+            return None;
+        }
+        // "Don't touch a.ts, b.ts and fix c.ts"
+        let goes_on = joint.filter(|joint| {
+            let next = self.lead(*joint).map_or(*joint, |length| joint + length);
+            next <= clause.to
+                && clause.to - joint < MAX_CONTINUATION
+                && (!self.is_order(next) || self.noun(next).is_some() || self.words[*joint].is_any(OR))
+        });
+        Some(if goes_on.is_some() { clause.to } else { to })
+    }
+
+    /// Whether short clauses after commas follow, of which the last begins with a conjunction: "a, b, or c".
+    fn ends_list(&self, index: usize, is_joint: impl Fn(&Word<'_>) -> bool) -> bool {
+        for pair in self.clauses[index..].windows(2) {
+            let [item, next] = pair else { return false };
+            if item.to - item.from >= MAX_ITEM || !is_comma(&self.words[item.to]) {
+                return false;
+            }
+            if self.is_in(next.from, |table| &table.conjunctions) {
+                return is_joint(&self.words[next.from]) && next.to > next.from;
+            }
+        }
+        false
+    }
+}
+
+/// "Nor" after a comma.
+const NOR: &[&str] = &["nor", "or", "ni", "nem", "ne", "ani", "noch", "nici"];
+
+/// Conjunctions that continue what is forbidden, also with another verb.
+#[rustfmt::skip]
+const OR: &[&str] = &["ni", "ani", "nem", "ne", "nor", "oder", "of", "or", "ou", "o", "lub", "sau"];
+
+/// Whether a comma follows a word.
+fn is_comma(word: &Word<'_>) -> bool {
+    word.after.trim_start_matches(['`', '"', '\'']).starts_with(',')
 }

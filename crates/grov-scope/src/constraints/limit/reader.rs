@@ -3,6 +3,7 @@
 mod confine;
 mod forbid;
 mod keep;
+mod listed;
 
 use super::forbidden_texts::{LITERALS, newer_than};
 use super::parts::Parts;
@@ -115,7 +116,7 @@ impl ClauseReader<'_> {
         let depends = self.after.iter().any(|token| token.is(Term::If))
             && self.after.first().is_some_and(|token| token.is(Term::If));
         // "You may only touch src/" permits nothing else.
-        let permits = has(Term::Permit) && !has(Term::Only);
+        let permits = has(Term::Permit) && !has(Term::Only) && !self.denies_permission();
         if depends || permits || has(Term::If) && !has(Term::Except) {
             return Vec::new();
         }
@@ -172,6 +173,18 @@ impl ClauseReader<'_> {
                 _ => Vec::new(),
             },
         }
+    }
+
+    /// "Du darfst a.ts nicht anfassen", "no puedes tocar a.ts": the permission is negated.
+    fn denies_permission(&self) -> bool {
+        let modal = |token: &Token| token.is(Term::Permit) && MODAL.iter().any(|word| token.phrase.contains(word));
+        let Some(at) = self.clause.iter().position(modal) else {
+            return false;
+        };
+        let follows = |words: &[&str]| words.iter().any(|word| self.clause[at].phrase.contains(word));
+        let after = self.clause[at + 1..].iter().any(|token| token.is(Term::Not));
+        let before = at > 0 && self.clause[at - 1].is(Term::Not);
+        before || after && follows(NEGATED_AFTER)
     }
 
     /// "Read only", "this is a read-only task". "The config is read-only" is about the config.
@@ -334,6 +347,13 @@ impl ClauseReader<'_> {
         Some(vec![Limit::Written(construct)])
     }
 }
+
+/// Permissions that a negation turns into prohibitions.
+#[rustfmt::skip]
+const MODAL: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez", "puedes", "puoi", "pode", "poti", "ai voie", "mozesz", "可以"];
+
+/// Those of them that have their negation after them.
+const NEGATED_AFTER: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez"];
 
 /// Verbs that a limit is about.
 #[rustfmt::skip]

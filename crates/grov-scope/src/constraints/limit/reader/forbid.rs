@@ -18,6 +18,10 @@ impl ClauseReader<'_> {
         // "Except a.rs change nothing"
         if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except)) {
             except = &self.clause[at + 1..cue];
+            // "Everything except src/layout/ is off limits"
+            if is_state && rule.len() > at {
+                rule = &self.clause[..at];
+            }
         }
         // "docs/ 以外のファイルは変更せず": the place stands before.
         if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except))
@@ -48,7 +52,7 @@ impl ClauseReader<'_> {
         // "Dist/ is generated, no lo edites": the pronoun says nothing.
         let is_verb_alone = parts.has_only(&[Term::Change, Term::Remove, Term::Rename, Term::Until])
             && parts.has_any(&[Term::Change, Term::Remove, Term::Rename])
-            && !Parts::of(self.before).places.is_empty();
+            && !self.places_before().is_empty();
         // "Les layouts on n'y touche pas" names its object itself.
         let names_own = before.words.len() > 1 && parts.has(Term::That);
         if parts.is_empty()
@@ -119,8 +123,9 @@ impl ClauseReader<'_> {
             &parts,
             rule,
             is_state || nothing || self.clause[cue].is(Term::Ask) || self.is_exclusion(cue, &parts),
-            except_places,
+            except_places.clone(),
         ));
+        found.extend(self.listed(rule, is_state, &except_places));
         found
     }
 

@@ -1,6 +1,6 @@
 //! "Leave …", "keep …", "except …": what stays as it is.
 
-use super::ClauseReader;
+use super::{COMMANDS, ClauseReader};
 use super::confine::only;
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_texts::{signatures, versions};
@@ -19,6 +19,10 @@ impl ClauseReader<'_> {
         let mut parts = Parts::of(rule);
         if let Some(limits) = self.kept_property(&all, is_still) {
             return limits;
+        }
+        // "Leave everything else alone"
+        if is_still && parts.is_empty() && all.has(Term::Else) && all.places.is_empty() && !all.has_any(COMMANDS) {
+            return self.only_named();
         }
         let is_property = all.has_any(&[Term::Aspect, Term::Line, Term::Most]);
         // "Keep the Makefile around"
@@ -86,6 +90,9 @@ impl ClauseReader<'_> {
             ..PlaceRule::default()
         };
         let mut found = vec![Limit::Places(places, rule)];
+        if is_still {
+            found.extend(self.listed(self.clause, true, &[]));
+        }
         if parts.has(Term::Snapshot) {
             found.push(Limit::Command(ForbiddenCommand::Snapshots));
         }
