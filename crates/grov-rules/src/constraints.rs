@@ -8,6 +8,7 @@ use super::scope::is_path;
 use super::text::{Word, push_new, quotation, shorten};
 use grov_scope::phrases::Languages;
 
+pub(crate) mod headed;
 mod lexicon;
 mod reader;
 mod unspaced;
@@ -20,7 +21,11 @@ const MAX_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
 pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
-    for sentence in goal::Sentence::read(sentences) {
+    let headed = headed::sentences(sentences);
+    let all = goal::Sentence::read(sentences)
+        .into_iter()
+        .chain(goal::Sentence::read(&headed));
+    for sentence in all {
         for constraint in sentence.constraints() {
             push_new(found, constraint.clone(), MAX_CONSTRAINTS);
         }
@@ -78,7 +83,10 @@ fn closing_mark(word: &Word<'_>) -> usize {
 }
 
 fn is_mark(letter: char) -> bool {
-    matches!(letter, '`' | '"' | '\'' | '“' | '”' | '„' | '«' | '»' | '「' | '」' | '『' | '』' | ' ')
+    matches!(
+        letter,
+        '`' | '"' | '\'' | '“' | '”' | '„' | '«' | '»' | '「' | '」' | '『' | '』' | ' '
+    )
 }
 
 /// The byte ranges of quotations, which contain no constraints of the speaker. A path alone is none: `"app/views.py" must stay`.

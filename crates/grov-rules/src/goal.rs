@@ -512,6 +512,11 @@ fn letters_of(text: &str) -> usize {
     text.chars().filter(|letter| *letter > '\u{3040}').count()
 }
 
+/// Whether some words begin with an order.
+pub(crate) fn opens_with_order(words: &[Word<'_>]) -> bool {
+    is_order(words, skip_lead_ins(words))
+}
+
 /// The goal stated in sentences: at most 200 characters; empty for no sentences.
 pub(crate) fn goal_of(sentences: &[String]) -> String {
     Goal::of(&Sentence::read(sentences)).text

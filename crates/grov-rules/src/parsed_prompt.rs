@@ -1,7 +1,7 @@
 //! A parsed prompt, from which intents are combined.
 
 use super::clean::clean;
-use super::constraints::MAX_CONSTRAINTS;
+use super::constraints::{self, MAX_CONSTRAINTS};
 use super::goal::{Goal, Sentence};
 use super::phrased;
 use super::scope::{self, Keywords};
@@ -38,7 +38,9 @@ impl ParsedPrompt {
         let texts = cleaned.sentences();
         let sentences = Sentence::read(&texts);
         let mut constraints = Vec::new();
-        for constraint in sentences.iter().flat_map(Sentence::constraints) {
+        let headed = constraints::headed::sentences(&texts);
+        let listed = Sentence::read(&headed);
+        for constraint in sentences.iter().chain(&listed).flat_map(Sentence::constraints) {
             push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
         }
         named.retain(|name| !is_forbidden(name, &cleaned.whole, &constraints));

@@ -153,6 +153,18 @@ pub(super) static SUBORDINATING: PhraseList = PhraseList::of(&[
     "weil", "wenn", "when", "where", "while",
 ]);
 
+/// Headings that are nothing but a negation.
+#[rustfmt::skip]
+pub(super) static NEGATIONS: PhraseList = PhraseList::of(&[
+    "do not", "don't", "don'ts", "dont", "dont's", "evita", "evite", "evitez", "nao", "ne pas", "never", "nicht", "nie", "niet", "no", "non", "nu", "please do not", "please don't", "vermeide", "vermijd", "不要", "禁止",
+]);
+
+/// Headings for what stays as it is.
+#[rustfmt::skip]
+pub(super) static STATES: PhraseList = PhraseList::of(&[
+    "files not to touch", "forbidden", "frozen", "hands off", "intocables", "intouchable", "leave alone", "no-go", "not in scope", "nu se ating", "off limits", "off-limits", "out of bounds", "out of scope", "protected", "read only", "read-only", "tabu", "verboten",
+]);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +188,8 @@ mod tests {
             &LASTING,
             &SUBORDINATING,
             &MEASURES,
+            &NEGATIONS,
+            &STATES,
             &AUXILIARIES,
             &BEHAVING,
         ] {

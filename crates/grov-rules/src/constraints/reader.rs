@@ -82,6 +82,9 @@ pub(super) fn find<'w>(
         }
         if let Some((from, to)) = reader.constraint(at)
             && let from = reader.with_first_subject(at, from)
+            // "Nada fora de packages/ui pode mudar"
+            && let from = from - usize::from(from > clause.from && words[from - 1].is_any(NOTHING) && !words[from - 1].pauses())
+            && let (from, to) = reader.with_objects(at, from, to)
             && !is_quoted(words[from].start)
             && found.last().is_none_or(|(_, last)| *last < from)
         {
@@ -141,9 +144,19 @@ impl Reader<'_, '_> {
             }
             let text = &sentence[self.words[start].start..self.words[clause.to].end];
             if grov_scope::states_limit(text, self.context.languages, self.narrates(start, clause.to)) {
-                let end = self.end(index);
-                let next = found.iter().map(|(from, _)| *from).filter(|from| *from > clause.to).min();
+                // "Guests must not change the password or delete the account" is what the program has to do.
+                let acts = self
+                    .clauses
+                    .get(index + 1)
+                    .is_some_and(|next| self.is_order(self.after_leads(*next)));
+                let end = if acts { clause.to } else { self.end(index) };
+                let next = found
+                    .iter()
+                    .map(|(from, _)| *from)
+                    .filter(|from| *from > clause.to)
+                    .min();
                 let end = next.map_or(end, |next| end.min(next - 1));
+                let (start, end) = self.with_objects(index, start, end);
                 found.push((start, end));
             }
         }
@@ -213,6 +226,7 @@ impl Reader<'_, '_> {
             && (self.is_in(at, |table| &table.orders)
                 || self.verb(at).is_some() && !self.words[at].folded.ends_with("ing"))
             && !self.words[at].after.contains(':')
+            && !self.is_plural(at)
             && !self
                 .words
                 .get(at + 1)
@@ -220,6 +234,13 @@ impl Reader<'_, '_> {
             && !self.words.get(at + 1).is_some_and(|next| {
                 SUBJECTS.contains(&next.folded) && !next.pauses() && !next.is_any(OBJECTS)
             })
+    }
+
+    /// "Changes to contracts/ are not allowed": a noun.
+    fn is_plural(&self, at: usize) -> bool {
+        const PLURALS: &[&str] = &["changes", "edits", "updates", "commits", "deploys"];
+        let place = |word: &Word<'_>| word.is_any(&["to"]) || PLACES.contains(&word.folded);
+        self.words[at].is_any(PLURALS) && self.words.get(at + 1).is_some_and(place)
     }
 
     /// Whether a clause asks for work.
@@ -257,7 +278,15 @@ impl Reader<'_, '_> {
     /// "Anything but", "nothing but": no new clause.
     fn is_exception(&self, at: usize) -> bool {
         self.words[at].is_any(&["but"])
-            && self.words[at - 1].is_any(&["all", "anything", "everything", "none", "nothing"])
+            && self.words[at - 1].is_any(&[
+                "all",
+                "anything",
+                "anywhere",
+                "everything",
+                "everywhere",
+                "none",
+                "nothing",
+            ])
     }
 
     /// The first word of a clause after conjunctions and politeness.
@@ -401,6 +430,49 @@ impl Reader<'_, '_> {
         first
     }
 
+    /// A limit that names nothing, with what a colon separates from it: "Tests and docs: hands off", "must not touch: a, b".
+    fn with_objects(&self, index: usize, from: usize, to: usize) -> (usize, usize) {
+        const MOST: usize = 10;
+        let names = |from: usize, to: usize| {
+            (from..=to).any(|at| {
+                is_path(self.words[at].raw) || self.noun(at).is_some_and(|noun| noun != Noun::Anything)
+            })
+        };
+        if names(from, to) {
+            return (from, to);
+        }
+        if self.words[to].after.contains(':') {
+            let mut end = to;
+            for clause in self.clauses.iter().filter(|clause| clause.from > to) {
+                let at = self.after_leads(*clause);
+                let is_item = clause.to < at + MAX_CONTINUATION
+                    && self.cue(at).is_none()
+                    && (!self.is_order(at) || self.noun(at).is_some())
+                    && !self.narrates(at, clause.to);
+                if !is_item {
+                    break;
+                }
+                end = clause.to;
+            }
+            return if end > to && names(to + 1, end) {
+                (from, end)
+            } else {
+                (from, to)
+            };
+        }
+        let before = index.checked_sub(1).map(|index| self.clauses[index]);
+        let is_headed =
+            before.is_some_and(|before| self.words[before.to].after.trim() == ":" && before.to < from);
+        let plain = |clause: &Clause| {
+            let at = self.after_leads(*clause);
+            self.cue(at).is_none() && !self.is_order(at) && !self.narrates(at, clause.to)
+        };
+        if is_headed && from <= MOST && self.clauses[..index].iter().all(plain) && names(0, from - 1) {
+            return (0, to);
+        }
+        (from, to)
+    }
+
     /// Whether one of these words negates.
     fn negates(&self, from: usize, to: usize) -> bool {
         (from..=to).any(|at| {
@@ -459,8 +531,8 @@ impl Reader<'_, '_> {
                 starts == Some(Cue::Except) || self.cue(clause.from).map(|(_, cue)| cue) == Some(Cue::Except);
             // "Don't touch a.json, nor b.json", "docs, CI, or lock files"
             let comma = is_comma(last) && (is_list || words[0].is_any(NOR));
-            let joined =
-                (!last.pauses() || comma) && self.is_in(clause.from, |table| &table.conjunctions);
+            let joined = (!last.pauses() || comma) && self.is_in(clause.from, |table| &table.conjunctions)
+                || comma && words[0].is_any(&["neither"]);
             let lists = joined
                 && words.len() <= MAX_CONTINUATION
                 && at <= clause.to
@@ -469,13 +541,15 @@ impl Reader<'_, '_> {
                     || self.words[clause.from].is_any(&["nor", "or"])
                         && at == clause.from + 1
                         && self.words[at].is_any(&["avoid", "skip", "stop"])
-                    || self.words[clause.from].is_any(&["ni", "ani", "nem", "ne", "nici", "nor"]))
-                && !self.narrates(clause.from, clause.to)
+                    || self.words[clause.from].is_any(&["ni", "ani", "nem", "ne", "neither", "nici", "nor"]))
+                && !self.narrates(at, clause.to)
                 && !self.is_in(at, |table| &table.permissions)
-                && (!self.is_order(at)
-                    || self.noun(at).is_some()
-                    || self.words[clause.from].is_any(OR));
-            let item = if path || excepts || lists { None } else { self.item(nth, last) };
+                && (!self.is_order(at) || self.noun(at).is_some() || self.words[clause.from].is_any(OR));
+            let item = if path || excepts || lists {
+                None
+            } else {
+                self.item(nth, last)
+            };
             if !(path || excepts || lists || item.is_some()) {
                 break;
             }
@@ -540,8 +614,13 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Words for nothing, before what alone may change.
+const NOTHING: &[&str] = &[
+    "nada", "nic", "nichts", "niente", "niets", "niks", "nimic", "nothing", "nulla", "rien",
+];
+
 /// "Nor" after a comma.
-const NOR: &[&str] = &["nor", "or", "ni", "nem", "ne", "ani", "noch", "nici"];
+const NOR: &[&str] = &["neither", "nor", "or", "ni", "nem", "ne", "ani", "noch", "nici"];
 
 /// Conjunctions that continue what is forbidden, also with another verb.
 #[rustfmt::skip]

@@ -56,7 +56,12 @@ pub(super) fn find(
             }
             let mut to = clause.to;
             // "除了 X，其他都不要动": the exception and what it excepts from.
-            if !japanese && matches!(first_cue(text, table), Some((_, Cue::Except))) {
+            let excepts = matches!(first_cue(text, table), Some((_, Cue::Except)));
+            // "packages/ui 以外的文件都不能改" says both.
+            let rest = first_cue(text, table).map_or("", |(at, _)| {
+                text[at..].trim_start_matches(['以', '之', '外', '除', '了'])
+            });
+            if !japanese && excepts && !has_cue(rest, table) {
                 match clauses.get(index + 1) {
                     Some(next) if has_cue(&sentence[next.from..next.to], table) => to = next.to,
                     _ => continue,
@@ -194,7 +199,7 @@ fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, t
                         | "不要改"
                 ) =>
         {
-            !lead.is_empty() && lead.chars().count() <= MAX_OBJECT
+            !lead.is_empty() && letters(lead) <= MAX_OBJECT
         }
         // "不加 X" describes anywhere else.
         Cue::Prohibition if cue.starts_with('不') && !cue.starts_with("不要") => lead.is_empty(),
@@ -270,6 +275,15 @@ fn opens_japanese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, 
         }
         _ => polite && !tells,
     }
+}
+
+/// The letters of a text, of which a path or another foreign word counts as one.
+fn letters(text: &str) -> usize {
+    let is_foreign = |letter: &char| letter.is_ascii_graphic();
+    let starts = text.chars().zip(std::iter::once(' ').chain(text.chars()));
+    starts
+        .filter(|(letter, before)| !letter.is_whitespace() && !(is_foreign(letter) && is_foreign(before)))
+        .count()
 }
 
 /// Whether a text contains a verb that constraints are about.

@@ -3,7 +3,7 @@
 use super::vocabulary::{Term, longest_spaced, longest_unspaced};
 use crate::names::is_path;
 use crate::phrases::{self, Languages, Noun, Verb};
-use crate::words::{Word, phrase_at, words};
+use crate::words::{Word, fold, phrase_at, words};
 
 /// A word or phrase of a constraint.
 #[derive(Clone, Debug)]
@@ -36,6 +36,14 @@ impl Token {
         self.term.is_some_and(|term| terms.contains(&term))
     }
 
+    /// "Nothing but", "nic poza": what follows is all that may change.
+    pub(super) fn is_nothing_but(&self) -> bool {
+        const FIRST: &[&str] = &[
+            "nic ", "nichts ", "niente ", "niets ", "nigdzie ", "nimic ", "nada ", "nothing ", "rien ",
+        ];
+        self.is(Term::Only) && FIRST.iter().any(|word| self.phrase.starts_with(word))
+    }
+
     /// Whether it means an action.
     pub(super) fn is_action(&self) -> bool {
         self.is_any(ACTIONS)
@@ -64,6 +72,7 @@ pub(super) fn is_place(raw: &str) -> bool {
             || has_folders(raw)
             || is_path(raw)
             || is_name(FILE_NAMES)
+            || CAPITALS.contains(&raw)
             || is_branch_of_files(raw)
             || has_known_ending(raw))
 }
@@ -123,6 +132,17 @@ pub(super) fn is_certain_path(raw: &str) -> bool {
 const FILE_NAMES: &[&str] = &[
     "brewfile", "cmakelists.txt", "codeowners", "dockerfile", "gemfile", "gemfile.lock", "go.mod", "go.sum", "jenkinsfile", "justfile", "makefile", "pipfile", "podfile", "procfile",
     "rakefile", "vagrantfile",
+];
+
+/// Names of files that are written in capitals.
+const CAPITALS: &[&str] = &[
+    "AUTHORS",
+    "CONTRIBUTING",
+    "COPYING",
+    "LICENCE",
+    "LICENSE",
+    "NOTICE",
+    "VERSION",
 ];
 
 /// A folder with a slash at its end, or below one: `bin/import`.
@@ -218,7 +238,7 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
             continue;
         }
         let is_name = is_quoted || is_path(word.raw);
-        let known = if is_name {
+        let known = if is_name || CAPITALS.contains(&word.raw) {
             None
         } else {
             longest_spaced(&word.folded, languages, |phrase| phrase_at(&words, at, phrase))
@@ -237,6 +257,28 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
             (false, "só" | "Só") => (Some(Term::Only), word.raw.to_owned()),
             (false, raw) => (term, raw.to_owned()),
         };
+        if term.is_none()
+            && length == 1
+            && !is_quoted
+            && let Some((first, second)) = file_pair(&raw)
+        {
+            found.extend([first, second].map(|name| Token {
+                term: None,
+                raw: name.to_owned(),
+                folded: fold(name),
+                is_quoted: false,
+                opens: false,
+                closes: false,
+                pauses: false,
+                phrase: fold(name),
+                is_phrase: false,
+            }));
+            if let Some(last) = found.last_mut() {
+                last.pauses = word.after.contains([',', ';', '—', '–', ')', '(', '.', '!', '?']);
+            }
+            at += 1;
+            continue;
+        }
         found.push(Token {
             term,
             raw,
@@ -266,6 +308,17 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         }
         is_negated = (is_negated || token.is(Term::Not)) && !token.pauses;
     }
+    name_folders(&mut found);
+    correct_verbs(&mut found);
+    confine_changes(&mut found);
+    // "Weder a noch b"
+    let mut is_neither = false;
+    for token in &mut found {
+        is_neither |= token.folded == "weder";
+        if is_neither && token.folded == "noch" && token.term != Some(Term::Not) {
+            token.term = Some(Term::And);
+        }
+    }
     // "The package internal/parser" is a folder.
     for at in 1..found.len() {
         if found[at - 1].is(Term::Dependency) && !found[at - 1].pauses && found[at].is_place() {
@@ -273,6 +326,172 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         }
     }
     found
+}
+
+/// Two files with a slash between them: "lexer.go/ast.go".
+fn file_pair(raw: &str) -> Option<(&str, &str)> {
+    let (first, second) = raw.split_once('/')?;
+    let ending = |name: &str| name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+    let is_pair = !second.contains('/')
+        && !first.contains('*')
+        && is_path(first)
+        && !first.starts_with('.')
+        && is_path(second)
+        && (ending(first) == ending(second) || first.split('.').next() == second.split('.').next());
+    is_pair.then_some((first, second))
+}
+
+/// "The public folder", "der Ordner public": a word that means something else elsewhere names a folder.
+fn name_folders(tokens: &mut [Token]) {
+    let is_folder = |token: &Token| token.is(Term::File) && FOLDERS.contains(&token.folded.as_str());
+    let is_name = |token: &Token| {
+        !token.is_phrase
+            && token.raw.len() >= 2
+            && token
+                .raw
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_')
+            && token.is_any(FOLDER_NAMES)
+    };
+    for at in 0..tokens.len() {
+        let named = if at > 0 && is_folder(&tokens[at]) && !tokens[at - 1].pauses && is_name(&tokens[at - 1])
+        {
+            at - 1
+        } else if is_folder(&tokens[at])
+            && !tokens[at].pauses
+            && tokens[at].folded != "folder"
+            && tokens.get(at + 1).is_some_and(is_name)
+        {
+            at + 1
+        } else {
+            continue;
+        };
+        let token = &mut tokens[named];
+        token.term = None;
+        token.raw.push('/');
+        token.folded.push('/');
+    }
+}
+
+/// Words for a folder.
+#[rustfmt::skip]
+const FOLDERS: &[&str] = &["folder", "folders", "directory", "directories", "dir", "ordner", "verzeichnis", "dossier", "carpeta", "directorio", "cartella", "directory", "pasta", "diretorio", "map", "katalog", "folderul"];
+
+/// Meanings of words that are names of folders as well.
+#[rustfmt::skip]
+const FOLDER_NAMES: &[Term] = &[
+    Term::Public, Term::Data, Term::Dependency, Term::Code, Term::Use, Term::Run, Term::Deploy, Term::Format, Term::Network, Term::Container, Term::Existing, Term::Mock, Term::Filler, Term::Aspect, Term::Switch,
+];
+
+/// "Keep all edits within lib/", "limita los cambios a src": what may change is confined, like with "only".
+fn confine_changes(tokens: &mut Vec<Token>) {
+    for at in 0..tokens.len() {
+        if !CONFINING.contains(&tokens[at].folded.as_str())
+            || tokens[at].is_phrase && tokens[at].is(Term::Only)
+        {
+            continue;
+        }
+        let mut next = at + 1;
+        let mut names_change = false;
+        while let Some(token) = tokens.get(next) {
+            let is_change = token.is(Term::Change) || WORK.contains(&token.folded.as_str());
+            let goes_on = !token.pauses
+                && next - at <= 4
+                && (is_change
+                    || token.is_any(&[Term::All, Term::That])
+                    || token.is(Term::Filler) && !WITHIN.contains(&token.folded.as_str()));
+            if !goes_on {
+                break;
+            }
+            names_change |= is_change;
+            next += 1;
+        }
+        let is_within = tokens
+            .get(next)
+            .is_some_and(|token| WITHIN.contains(&token.folded.as_str()));
+        if names_change && is_within {
+            tokens.drain(at + 1..=next);
+            tokens[at].term = Some(Term::Only);
+            tokens[at].is_phrase = true;
+            return;
+        }
+    }
+}
+
+/// Verbs that confine.
+#[rustfmt::skip]
+const CONFINING: &[&str] = &[
+    "keep", "limit", "restrict", "confine", "constrain", "beschranke", "beschrank", "begrenze", "halte", "halt", "limite", "limitez", "restreins", "cantonne", "garde", "limita", "restringe", "manten", "limiti", "restringi",
+    "mantieni", "tieni", "restrinja", "mantenha", "limiteaza", "restrange", "pastreaza", "tine", "ogranicz", "zawez", "beperk", "houd", "hou",
+];
+
+/// Nouns for what is confined.
+const WORK: &[&str] = &["work", "diff", "patch", "yourself", "scope", "fix", "pr"];
+
+/// Words before the place to which changes are confined.
+#[rustfmt::skip]
+const WITHIN: &[&str] = &["to", "within", "inside", "in", "under", "auf", "innerhalb", "a", "aux", "au", "dans", "en", "dentro", "al", "alla", "ai", "nel", "dentro", "em", "la", "in", "do", "w", "tot", "binnen"];
+
+/// "Don't chnage a.rb": a change with two letters swapped, or one letter left out or doubled.
+fn correct_verbs(tokens: &mut [Token]) {
+    let mut is_negated = false;
+    for at in 0..tokens.len() {
+        let token = &tokens[at];
+        let is_typo = is_negated
+            && token.term.is_none()
+            && !token.is_quoted
+            && token.raw.len() >= 4
+            && !token.is_place();
+        let verb = TYPED
+            .iter()
+            .find(|(verb, _)| is_typo && is_mistyped(&token.folded, verb));
+        let next = tokens
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .find(|token| !token.is(Term::Filler));
+        let binds = next.is_some_and(|token| token.is_place() || token.is_quoted || token.term.is_some());
+        match verb {
+            Some((_, term)) if binds => tokens[at].term = Some(*term),
+            _ => {}
+        }
+        is_negated =
+            tokens[at].is(Term::Not) || is_negated && tokens[at].is(Term::Filler) && !tokens[at].pauses;
+    }
+}
+
+/// Verbs that are mistyped often.
+const TYPED: &[(&str, Term)] = &[
+    ("change", Term::Change),
+    ("touch", Term::Change),
+    ("modify", Term::Change),
+    ("edit", Term::Change),
+    ("alter", Term::Change),
+    ("delete", Term::Remove),
+    ("remove", Term::Remove),
+    ("commit", Term::Commit),
+    ("install", Term::Install),
+    ("deploy", Term::Deploy),
+];
+
+/// Whether a word is another with two neighbouring letters swapped, or one letter left out or doubled.
+fn is_mistyped(word: &str, meant: &str) -> bool {
+    if word == meant || !word.is_ascii() || word.as_bytes().first() != meant.as_bytes().first() {
+        return false;
+    }
+    let (word, meant) = (word.as_bytes(), meant.as_bytes());
+    let same = word
+        .iter()
+        .zip(meant)
+        .take_while(|(one, other)| one == other)
+        .count();
+    let (rest, wanted) = (&word[same..], &meant[same..]);
+    match (rest, wanted) {
+        ([a, b, rest @ ..], [c, d, wanted @ ..]) if a == d && b == c && rest == wanted => true,
+        (rest, [_, wanted @ ..]) if rest == wanted => true,
+        ([letter, rest @ ..], wanted) => rest == wanted && same > 0 && word[same - 1] == *letter,
+        _ => false,
+    }
 }
 
 /// The meaning of a compound by its last part: "npm-Pakete", "db-schema".
@@ -444,6 +663,64 @@ fn continues(clause: &[Token]) -> bool {
     all(&is_object) || all(&|token| token.is_any(ACTIONS))
 }
 
+/// "…, nor the charts in deploy/": without a verb of its own.
+fn is_nor(clause: &[Token]) -> bool {
+    clause
+        .first()
+        .is_some_and(|first| first.is(Term::Not) && NOR.contains(&first.folded.as_str()))
+        && !clause.iter().any(Token::is_action)
+        && !clause.iter().skip(1).any(|token| token.is_any(CUES))
+}
+
+/// The last items of a list: "b.ts and the header" after "don't touch a.ts,", "or push anything" after "don't commit,".
+fn is_rest(clause: &[Token]) -> bool {
+    let states = |token: &Token| token.is_any(CUES) || token.is_any(NO_OBJECTS);
+    let first = clause.iter().find(|token| !token.is(Term::Filler));
+    let lists = clause.first().is_some_and(Token::is_place)
+        && clause
+            .iter()
+            .any(|token| token.is(Term::And) && !BUT.contains(&token.folded.as_str()))
+        && !clause.iter().any(Token::is_action);
+    let goes_on = first.is_some_and(|first| first.is(Term::And) && OR.contains(&first.folded.as_str()))
+        && clause
+            .iter()
+            .filter(|token| !token.is_any(&[Term::Filler, Term::And]))
+            .take(1)
+            .any(Token::is_action);
+    (lists || goes_on) && !clause.iter().any(states)
+}
+
+/// "Or", after which a negation goes on.
+const OR: &[&str] = &["or", "oder", "ou", "o", "of", "lub", "albo", "sau", "u"];
+
+/// Conjunctions that end a list.
+pub(super) const BUT: &[&str] = &[
+    "but", "aber", "mais", "pero", "ma", "mas", "dar", "insa", "ale", "maar", "但",
+];
+
+/// The permission that is denied: "du darfst a.ts nicht anfassen", "no puedes tocar a.ts".
+pub(super) fn denies_permission(clause: &[Token]) -> bool {
+    let modal =
+        |token: &Token| token.is(Term::Permit) && MODAL.iter().any(|word| token.phrase.contains(word));
+    let Some(at) = clause.iter().position(modal) else {
+        return false;
+    };
+    let follows = NEGATED_AFTER.iter().any(|word| clause[at].phrase.contains(word));
+    let after = || {
+        clause[at + 1..]
+            .iter()
+            .any(|token| token.is_any(&[Term::Not, Term::HandsOff]))
+    };
+    at > 0 && clause[at - 1].is(Term::Not) || follows && after()
+}
+
+/// Permissions that a negation turns into prohibitions.
+#[rustfmt::skip]
+const MODAL: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez", "puedes", "puoi", "pode", "poti", "ai voie", "mozesz", "可以"];
+
+/// Those of them that have their negation after them.
+const NEGATED_AFTER: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez"];
+
 /// The clauses of a constraint. A clause that merely continues a list belongs to the one before it.
 pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
     let mut found: Vec<Vec<Token>> = Vec::new();
@@ -491,7 +768,10 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
         let whole = std::mem::take(&mut clause);
         match found.last_mut() {
             _ if whole.is_empty() => {}
-            Some(before) if before.iter().any(|token| token.is_any(CUES)) && continues(&whole) => {
+            Some(before)
+                if before.iter().any(|token| token.is_any(CUES))
+                    && (continues(&whole) || is_nor(&whole) || is_rest(&whole)) =>
+            {
                 before.extend(whole);
             }
             _ => found.push(whole),

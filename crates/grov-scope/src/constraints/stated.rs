@@ -1,6 +1,6 @@
 //! Whether a clause states a limit, by the meanings of its words in any order.
 
-use super::clause::{Token, tokens};
+use super::clause::{Token, denies_permission, tokens};
 use super::vocabulary::Term;
 use crate::phrases::Languages;
 
@@ -35,7 +35,9 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
     if !narrates && super::effects::states(&words) {
         return true;
     }
-    if has(OTHERS) || !words.iter().any(is_thing) {
+    let states_other =
+        |token: &Token| token.is_any(OTHERS) && !(token.is(Term::Permit) && denies_permission(&words));
+    if words.iter().any(states_other) || !words.iter().any(is_thing) {
         return false;
     }
     let negation = |token: &Token| {

@@ -210,7 +210,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         ("vor dem", Cue::Before), ("vor der", Cue::Before), ("vor jedem", Cue::Before),
         ("vorher fragen", Cue::AskFirst), ("vorher nachfragen", Cue::AskFirst), ("ware gut wenn", Cue::Wish),
         ("ware schon wenn", Cue::Wish), ("warte auf mein", Cue::AskFirst), ("warte bis ich", Cue::AskFirst),
-        ("werden nicht angefasst", Cue::Stays), ("werden nicht geandert", Cue::Stays),
+        ("weder", Cue::NegationAfter), ("werden nicht angefasst", Cue::Stays), ("werden nicht geandert", Cue::Stays),
         ("wir durfen nicht", Cue::Prohibition), ("wir wollen keine", Cue::Prohibition),
         ("wird nicht angefasst", Cue::Stays), ("wird nicht geandert", Cue::Stays),
         ("wird nichts geandert", Cue::Stays),

@@ -98,8 +98,12 @@ impl Reader<'_, '_> {
                     && self.words[at - 1]
                         .is_any(&["al", "lo", "mas", "mais", "o", "piu", "plus", "po", "un"]);
                 // "Everything except src/http should remain untouched"
-                let is_rest = at == start + 1 && self.words[start].is_any(EVERYTHING);
-                (has_more && !counts && !described_before && (self.is_asked() || index == 0 && first))
+                let is_all = self.words[start].is_any(EVERYTHING);
+                let is_rest = at == start + 1 && is_all;
+                (has_more
+                    && !counts
+                    && !described_before
+                    && (self.is_asked() || index == 0 && first || is_all))
                     .then_some(if is_rest { start } else { at })
             }
             // "On ne touche pas au CSS", "no se toca el módulo"
@@ -236,11 +240,16 @@ impl Reader<'_, '_> {
         }
         let last = &self.words[at + length - 1];
         let is_own = at > 0 && self.words[at - 1].is_any(&["we", "you"]);
+        let is_part = |pair: &[Word<'_>]| {
+            pair[0].is_any(&["part"]) && pair[1].is_any(&["of"])
+                || pair[1].is_any(&["diff", "pr", "patch", "changeset"]) && pair[0].is_any(&["in", "the"])
+        };
         let touched = verb.is_any(&["be"])
-            && self.words[at..]
+            && (self.words[at..]
                 .iter()
                 .take(5)
-                .any(|word| FORBIDDEN_PARTICIPLES.contains(&word.folded));
+                .any(|word| FORBIDDEN_PARTICIPLES.contains(&word.folded))
+                || self.words[at..].windows(2).take(5).any(is_part));
         if word.is_any(&["can", "can't", "cannot", "may"]) && !last.is_any(&["never"]) {
             let stays = verb.is_any(&["change", "move"]) && !SUBJECTS.contains(&self.words[start].folded);
             return at > start && (is_own && DENIED_VERBS.contains(&verb.folded) || touched || stays);

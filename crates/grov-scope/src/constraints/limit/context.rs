@@ -1,7 +1,7 @@
 //! What the prompt of a constraint tells about it.
 
 use super::ForbiddenCommand;
-use crate::constraints::clause::{Token, clauses, is_certain_path, is_place, tokens};
+use crate::constraints::clause::{BUT, Token, clauses, is_certain_path, is_place, tokens};
 use crate::constraints::request::requests_change;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
@@ -109,11 +109,17 @@ impl Context {
                 .collect(),
             is_conditional: {
                 let rest = after.trim_start_matches([' ', '.', ',', '!', ';']);
-                let rest = &rest[..rest.floor_char_boundary(12)];
-                rest.starts_with("unless")
-                    || tokens(rest, languages)
-                        .first()
-                        .is_some_and(|token| token.is(Term::If))
+                let first = |bytes: usize| {
+                    tokens(&rest[..rest.floor_char_boundary(bytes)], languages)
+                        .into_iter()
+                        .next()
+                };
+                // "Unless I say so" waits for the user.
+                if rest.starts_with("unless") {
+                    first(40).is_some_and(|token| !token.is(Term::Until))
+                } else {
+                    first(12).is_some_and(|token| token.is(Term::If))
+                }
             },
             lead: lead(&before[sentence..], languages),
             before: before[sentence..].to_owned(),
@@ -187,7 +193,7 @@ fn lead(text: &str, languages: Languages) -> Vec<Token> {
     let words = tokens(text, languages);
     if !words
         .last()
-        .is_some_and(|last| last.is(Term::And) && !last.pauses)
+        .is_some_and(|last| last.is(Term::And) && !last.pauses && !BUT.contains(&last.folded.as_str()))
     {
         return Vec::new();
     }
@@ -195,6 +201,10 @@ fn lead(text: &str, languages: Languages) -> Vec<Token> {
         .iter()
         .rposition(|token| token.pauses)
         .map_or(0, |at| at + 1);
+    // "Fix a.ts and b.ts stays as it is"
+    if words[from..].iter().any(Token::is_action) {
+        return Vec::new();
+    }
     words[from..].to_vec()
 }
 

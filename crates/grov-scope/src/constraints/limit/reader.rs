@@ -8,7 +8,7 @@ mod listed;
 use super::forbidden_texts::{LITERALS, newer_than};
 use super::parts::Parts;
 use super::{Context, ForbiddenCommand, Limit, Place};
-use crate::constraints::clause::{Token, clauses, tokens};
+use crate::constraints::clause::{Token, clauses, denies_permission, tokens};
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::Construct;
 use crate::words::fold;
@@ -116,7 +116,7 @@ impl ClauseReader<'_> {
         let depends = self.after.iter().any(|token| token.is(Term::If))
             && self.after.first().is_some_and(|token| token.is(Term::If));
         // "You may only touch src/" permits nothing else.
-        let permits = has(Term::Permit) && !has(Term::Only) && !self.denies_permission();
+        let permits = has(Term::Permit) && !has(Term::Only) && !denies_permission(self.clause);
         if depends || permits || has(Term::If) && !has(Term::Except) {
             return Vec::new();
         }
@@ -135,6 +135,15 @@ impl ClauseReader<'_> {
         }
         if let Some(cue) = at(&[Term::Myself]) {
             return self.forbid(cue, true);
+        }
+        // "Nic poza packages/ui nie może się zmienić"
+        if let Some(cue) = self
+            .clause
+            .iter()
+            .position(Token::is_nothing_but)
+            .filter(|_| has(Term::HandsOff))
+        {
+            return self.confine(cue);
         }
         if let Some(cue) = at(&[Term::HandsOff]) {
             return if self.is_rule_of_the_program(cue) {
@@ -163,28 +172,28 @@ impl ClauseReader<'_> {
                 }
                 (_, Some(cue)) => self.exclude(cue),
                 // "You may edit config/, nothing else"
-                _ if self
-                    .clause
-                    .first()
-                    .is_some_and(|token| token.is(Term::Else) && token.is_phrase) =>
+                _ if self.clause.first().is_some_and(|token| {
+                    token.is(Term::Else) && (token.is_phrase || token.folded == "nient'altro")
+                }) =>
                 {
                     self.only_named_before()
+                }
+                // "Fix a.py and nothing else"
+                _ if self
+                    .clause
+                    .iter()
+                    .rev()
+                    .find(|token| !token.is_any(&[Term::Filler, Term::Until]))
+                    .is_some_and(|token| {
+                        token.is(Term::Else) && (token.is_phrase || token.folded == "nient'altro")
+                    })
+                    && self.clause.iter().any(|token| token.is(Term::And)) =>
+                {
+                    confine::only(Parts::of(self.clause).places, true)
                 }
                 _ => Vec::new(),
             },
         }
-    }
-
-    /// "Du darfst a.ts nicht anfassen", "no puedes tocar a.ts": the permission is negated.
-    fn denies_permission(&self) -> bool {
-        let modal = |token: &Token| token.is(Term::Permit) && MODAL.iter().any(|word| token.phrase.contains(word));
-        let Some(at) = self.clause.iter().position(modal) else {
-            return false;
-        };
-        let follows = |words: &[&str]| words.iter().any(|word| self.clause[at].phrase.contains(word));
-        let after = self.clause[at + 1..].iter().any(|token| token.is(Term::Not));
-        let before = at > 0 && self.clause[at - 1].is(Term::Not);
-        before || after && follows(NEGATED_AFTER)
     }
 
     /// "Read only", "this is a read-only task". "The config is read-only" is about the config.
@@ -347,13 +356,6 @@ impl ClauseReader<'_> {
         Some(vec![Limit::Written(construct)])
     }
 }
-
-/// Permissions that a negation turns into prohibitions.
-#[rustfmt::skip]
-const MODAL: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez", "puedes", "puoi", "pode", "poti", "ai voie", "mozesz", "可以"];
-
-/// Those of them that have their negation after them.
-const NEGATED_AFTER: &[&str] = &["darfst", "kannst", "je mag", "mag je", "tu peux", "vous pouvez"];
 
 /// Verbs that a limit is about.
 #[rustfmt::skip]

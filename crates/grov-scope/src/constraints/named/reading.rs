@@ -568,6 +568,7 @@ impl Named {
         let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
         // "Everything except src/" and "outside src/" name what may change.
         let is_inverted = has(&[Term::Outside])
+            || clause.iter().any(Token::is_nothing_but)
             || has(&[Term::Except])
                 && (has(&[Term::All, Term::Nothing, Term::Else])
                     // "docs 以外は変更しない"

@@ -6,8 +6,7 @@ use super::{Phrases, Term::*};
 pub(super) const ENGLISH: Phrases = &[
     (Not, &[
         "don't", "do not", "not", "no", "never", "without", "w/o", "avoid", "must not", "mustn't", "shouldn't", "should not", "may not", "can't",
-        "cannot", "zero", "neither", "nor", "refrain from", "skip", "stop", "forbidden to", "not allowed to", "you are not allowed to", "minus", "rather you didn't", "rather you don't", "prefer you didn't", "i'd rather you didn't", "i'd rather not", "rather not", "you may not", "don't want", "do not want", "i don't want", "i do not want", "didn't want", "didn't", "nobody else",
-    ]),
+        "cannot", "zero", "neither", "nor", "refrain from", "skip", "stop", "forbidden to", "not allowed to", "you are not allowed to", "minus", "rather you didn't", "rather you don't", "prefer you didn't", "i'd rather you didn't", "i'd rather not", "rather not", "you may not", "don't want", "do not want", "i don't want", "i do not want", "didn't want", "didn't", "nobody else", "dnt", "donot", "do'nt", "on no account", "by no means"]),
     (Nothing, &["nothing", "no one", "none of"]),
     (Permit, &[
         "no need", "not necessary", "don't hesitate", "don't be afraid", "feel free", "don't avoid", "don't worry", "don't have to", "no problem",
@@ -17,8 +16,7 @@ pub(super) const ENGLISH: Phrases = &[
     (Only, &["only", "just", "solely", "exclusively", "stay inside", "stay within", "stay in", "stick to", "nothing but", "nowhere but", "limit yourself to", "limit changes to", "limit your changes to", "limit the changes to", "limit edits to", "restrict changes to", "keep changes to", "keep your changes to", "restrict yourself to", "confine yourself to", "limit the change to", "limit this to", "limit it to", "limit your work to", "restrict it to", "restrict the change to", "confine changes to", "limit the scope to", "keep it to", "nothing except", "restricted to", "limited to", "confined to", "remain within", "remain inside", "keep within", "keep inside", "stay inside of", "stay within the bounds of", "no further than"]),
     (Except, &[
         "except", "except for", "besides", "apart from", "other than", "excluding", "with the exception of", "unless it's", "unless it is", "aside from", "save for", "but not",
-        "exclude",
-    ]),
+        "exclude", "everywhere but", "anywhere but", "all but"]),
     (Keep, &["keep", "keeping", "preserve", "treat", "consider", "maintain", "stay on", "stays on", "remain on", "must still run on", "must run on", "has to run on", "needs to run on", "must still work on"]),
     (Leave, &["leave", "leaving", "stays", "stay", "remain", "remains", "has to stay", "have to stay", "must stay", "must remain", "should stay", "should remain", "needs to stay", "need to stay"]),
     (Still, &[
@@ -28,11 +26,11 @@ pub(super) const ENGLISH: Phrases = &[
         "hands off", "is off limits", "are off limits", "off-limits", "off limits", "is frozen", "are frozen", "is read-only", "are read-only", "out of scope", "out of bounds",
         "stay out of", "keep out of", "stay away from", "keep away from", "steer clear of", "is locked", "are locked", "is sacred", "are sacred", "is taboo", "is untouchable",
         "must not change", "should not change", "mustn't change", "may not change", "not to be touched", "not to be changed", "must not be touched", "must not be changed",
-        "must not be modified", "should not be touched", "should not be changed", "belongs to another team", "hands away from", "keep your hands off", "not allowed", "is not allowed", "are not allowed", "isn't allowed", "aren't allowed", "is prohibited", "are prohibited", "is forbidden", "are forbidden", "not permitted", "left alone", "be left alone", "left untouched", "left as is", "belongs to", "belong to", "is owned by", "are owned by", "is maintained by", "are maintained by", "is spoken for", "not to be modified", "not to be edited", "not to be renamed", "not to be removed", "not to be deleted", "mustn't be touched", "mustn't be changed", "shouldn't be touched", "shouldn't be changed", "can't change", "cannot change", "can't be changed", "cannot be changed", "may not be changed", "may not be touched", "is not part of this", "are not part of this", "isn't part of this", "aren't part of this", "not part of this", "is a no-go", "are a no-go", "no-go", "read only for you", "read-only for you", "is not yours", "are not yours", "none of your business", "is managed by", "are managed by", "is handled by", "are handled by", "is locked by", "are locked by", "has to survive", "have to survive", "must survive", "is sacrosanct", "keep clear of", "give a wide berth"]),
+        "must not be modified", "should not be touched", "should not be changed", "belongs to another team", "hands away from", "keep your hands off", "not allowed", "is not allowed", "are not allowed", "isn't allowed", "aren't allowed", "is prohibited", "are prohibited", "is forbidden", "are forbidden", "not permitted", "left alone", "be left alone", "left untouched", "left as is", "belongs to", "belong to", "is owned by", "are owned by", "is maintained by", "are maintained by", "is spoken for", "not to be modified", "not to be edited", "not to be renamed", "not to be removed", "not to be deleted", "mustn't be touched", "mustn't be changed", "shouldn't be touched", "shouldn't be changed", "can't change", "cannot change", "can't be changed", "cannot be changed", "may not be changed", "may not be touched", "is not part of this", "are not part of this", "isn't part of this", "aren't part of this", "not part of this", "is a no-go", "are a no-go", "no-go", "read only for you", "read-only for you", "is not yours", "are not yours", "none of your business", "is managed by", "are managed by", "is handled by", "are handled by", "is locked by", "are locked by", "has to survive", "have to survive", "must survive", "is sacrosanct", "keep clear of", "give a wide berth", "is excluded", "are excluded", "shouldn't be part of", "should not be part of", "must not be part of", "mustn't be part of", "shouldn't be in the diff", "should not be in the diff", "must not be in the diff", "is not to be touched", "are not to be touched"]),
     (Myself, &["i'll write myself", "i will write", "i'll write", "i write myself", "i'll do myself", "i will do", "i'll handle", "i'll do", "i'll update those", "will be done by me", "are mine", "is mine", "myself"]),
     (Ask, &["ask", "ask me", "check with me", "ask first", "ask me first", "confirm with me", "talk to me", "wait for my ok", "wait for me", "only after my ok", "after my ok", "after i ok it", "once i say so", "until i ok", "until i approve", "without asking", "without my ok"]),
     (Before, &["before", "prior to"]),
-    (Until, &["until", "till", "yet", "for now", "right now", "in this task", "in this pr", "this time", "today", "for the moment", "at the moment", "for the time being", "at this point", "until i say so", "until i'm back", "untill", "til", "so far", "before i say so", "tonight", "tomorrow", "later", "until then", "this week"]),
+    (Until, &["until", "till", "yet", "for now", "right now", "in this task", "in this pr", "this time", "today", "for the moment", "at the moment", "for the time being", "at this point", "until i say so", "until i'm back", "untill", "til", "so far", "before i say so", "tonight", "tomorrow", "later", "until then", "this week", "unless i say", "unless i ask", "unless i tell you", "unless told", "unless asked", "unless i confirm", "unless i approve", "unless we agree"]),
     (If, &["if", "unless", "when", "while", "where possible", "as long as", "whenever", "in case"]),
     (Most, &["at most", "max", "maximum", "no more than", "not more than", "below", "under", "up to", "shorter than", "no longer than", "fewer than", "less than", "not longer than", "within"]),
     (Outside, &["outside", "outside of", "beyond"]),
@@ -40,7 +38,7 @@ pub(super) const ENGLISH: Phrases = &[
     (Change, &[
         "touch", "touching", "touched", "change", "changing", "changes", "changed", "modify", "modifying", "modified", "edit", "editing", "edits", "edited", "alter", "altering", "rewrite",
         "rewriting", "refactor", "refactoring", "patch", "patching", "overwrite", "overwriting", "mess with", "fiddle with", "modification", "modifications", "adjust", "update", "updating", "work on", "any changes",
-        "make changes to", "regenerate", "regenerating", "write to", "altered", "rewritten", "refactored", "fix", "fixing", "hand-edit", "hand edit", "hand-editing", "manually edit", "reassign", "restructure", "restructuring", "rework", "reworking", "tweak", "tweaking", "rearrange", "rearranging", "reorganise", "reorganize", "reorganising", "reorganizing", "tamper with", "meddle with", "mess around with", "revise", "revising", "reshape", "rewire", "reorder", "reordering"]),
+        "make changes to", "regenerate", "regenerating", "write to", "altered", "rewritten", "refactored", "fix", "fixing", "hand-edit", "hand edit", "hand-editing", "manually edit", "reassign", "restructure", "restructuring", "rework", "reworking", "tweak", "tweaking", "rearrange", "rearranging", "reorganise", "reorganize", "reorganising", "reorganizing", "tamper with", "meddle with", "mess around with", "revise", "revising", "reshape", "rewire", "reorder", "reordering", "go near", "come near", "get near", "going near"]),
     (Remove, &["delete", "deleting", "remove", "removing", "drop", "dropping", "erase", "wipe", "deletion", "deletions", "get rid of", "deletes", "lose", "throw away", "clean up", "clear", "clearing", "flush", "flushing", "purge", "purging", "truncate", "deleted", "removed", "dropped", "erased"]),
     (Rename, &["rename", "renaming", "move", "moving", "renames", "relocate", "renamed", "moved", "relocated"]),
     (Add, &["add", "adding", "create", "creating", "write", "writing", "introduce", "introducing", "generate", "generating", "put", "insert", "make", "build", "include", "including", "bring in", "pull in", "bring", "new", "added", "created", "introduced"]),
@@ -115,7 +113,7 @@ pub(super) const ENGLISH: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const GERMAN: Phrases = &[
-    (Not, &["nicht", "kein", "keine", "keinen", "keiner", "keinerlei", "ohne", "niemals", "nie", "auf keinen fall", "verzichte auf", "bitte nicht", "darf nicht", "durfen nicht", "ich will keine", "ich will nicht", "ich mochte keine", "lieber nicht"]),
+    (Not, &["nicht", "kein", "keine", "keinen", "keiner", "keinerlei", "ohne", "niemals", "nie", "auf keinen fall", "verzichte auf", "bitte nicht", "darf nicht", "durfen nicht", "ich will keine", "ich will nicht", "ich mochte keine", "lieber nicht", "vermeide", "vermeiden", "vermeid", "unter keinen umstanden", "keinesfalls", "weder"]),
     (Nothing, &["nichts", "nix"]),
     (Permit, &["nicht notig", "muss nicht", "musst nicht", "kein problem", "brauchst nicht", "darfst du", "du darfst", "nicht nur", "kannst", "du kannst", "kannst du"]),
     (Only, &["nur", "ausschliesslich", "lediglich", "bloss", "bleib in", "beschrank dich auf", "beschranke dich auf", "einzig", "einzig und allein", "bleib bei den", "bleib innerhalb", "bleibe in", "bleibe innerhalb", "halte dich an", "beschrank dich", "beschranke dich", "beschranken auf", "begrenz dich auf", "nirgends sonst als", "alleine", "allein", "blos"]),
@@ -185,7 +183,7 @@ pub(super) const GERMAN: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const DUTCH: Phrases = &[
-    (Not, &["niet", "geen", "zonder", "nooit", "vermijd", "ik wil geen", "liever niet", "liever geen"]),
+    (Not, &["niet", "geen", "zonder", "nooit", "vermijd", "ik wil geen", "liever niet", "liever geen", "in geen geval", "onder geen beding"]),
     (Nothing, &["niets", "niks"]),
     (Permit, &["hoeft niet", "hoef je niet", "je mag", "geen probleem", "niet alleen", "mag je", "mag nu"]),
     (Only, &["alleen", "enkel", "uitsluitend", "slechts", "blijf binnen", "blijf bij", "hou het bij", "houd het bij", "beperk je tot", "beperk het tot", "niets dan", "louter", "slechts in", "enkel en alleen"]),
@@ -202,7 +200,7 @@ pub(super) const DUTCH: Phrases = &[
     (Most, &["hoogstens", "maximaal", "niet meer dan", "ten hoogste"]),
     (Outside, &["buiten"]),
     (And, &["en", "maar", "of"]),
-    (Change, &["wijzigen", "wijzig", "wijzigingen", "veranderen", "verander", "aanpassen", "aanraken", "raak", "aankomen", "kom aan", "bewerken", "aanzitten", "bewerk", "overschrijven", "overschrijf", "aankomt", "aan te passen", "aan te raken", "te wijzigen", "te veranderen", "aangepast", "gewijzigd", "veranderd", "te bewerken", "repareren", "oplossen", "fixen", "aan te komen", "verbouwen", "herschrijven", "herschrijf", "herstructureren", "ombouwen", "wijzigt", "verandert", "aanpast", "gewijzigde", "vervangen", "vervang", "vervangt", "omgooien", "verbouw", "aangeraakt"]),
+    (Change, &["wijzigen", "wijzig", "wijzigingen", "veranderen", "verander", "aanpassen", "aanraken", "raak", "aankomen", "kom aan", "bewerken", "aanzitten", "bewerk", "overschrijven", "overschrijf", "aankomt", "aan te passen", "aan te raken", "te wijzigen", "te veranderen", "aangepast", "gewijzigd", "veranderd", "te bewerken", "repareren", "oplossen", "fixen", "aan te komen", "verbouwen", "herschrijven", "herschrijf", "herstructureren", "ombouwen", "wijzigt", "verandert", "aanpast", "gewijzigde", "vervangen", "vervang", "vervangt", "omgooien", "verbouw", "aangeraakt", "komen"]),
     (Remove, &["verwijderen", "verwijder", "weggooien", "wissen", "te verwijderen", "verwijderd", "weg te gooien", "gooi", "verwijdert", "weghalen", "haal weg", "weggehaald", "wis", "gewist", "schrappen", "schrap", "geschrapt"]),
     (Rename, &["hernoemen", "hernoem", "verplaatsen", "verplaats"]),
     (Add, &["toevoegen", "voeg", "aanmaken", "maken", "schrijven", "maak", "schrijf", "toe te voegen", "te maken"]),
@@ -219,7 +217,7 @@ pub(super) const DUTCH: Phrases = &[
     (Deploy, &["deployen", "uitrollen", "publiceren"]),
     (Apply, &["toepassen"]),
     (All, &["iets", "alles"]),
-    (Else, &["anders", "andere", "rest", "verder", "overige", "de rest", "het overige", "al het andere", "ander", "anderen", "elders", "resterende", "nog meer", "meer", "daarbuiten"]),
+    (Else, &["anders", "andere", "rest", "verder", "overige", "de rest", "het overige", "al het andere", "ander", "anderen", "elders", "resterende", "nog meer", "meer", "daarbuiten", "verder niets", "niets anders"]),
     (New, &["nieuwe", "extra", "nieuw"]),
     (Existing, &["bestaande", "oude"]),
     (File, &["bestand", "bestanden", "map", "mappen", "module", "pakket"]),

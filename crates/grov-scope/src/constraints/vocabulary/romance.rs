@@ -4,7 +4,7 @@ use super::{Phrases, Term::*};
 
 #[rustfmt::skip]
 pub(super) const ROMANIAN: Phrases = &[
-    (Not, &["nu", "fara", "fara sa", "niciodata", "niciun", "nicio", "evita", "sa nu", "n-ai voie", "nu ai voie", "nu vreau", "n-as vrea", "n-as vrea sa", "nu as vrea sa", "nu ai voie sa", "n-ai voie sa", "nu aveti voie sa"]),
+    (Not, &["nu", "fara", "fara sa", "niciodata", "niciun", "nicio", "evita", "sa nu", "n-ai voie", "nu ai voie", "nu vreau", "n-as vrea", "n-as vrea sa", "nu as vrea sa", "nu ai voie sa", "n-ai voie sa", "nu aveti voie sa", "sub nicio forma", "in niciun caz", "sub niciun motiv", "nu-l", "nu-i", "n-o", "nu-o", "nu le"]),
     (Nothing, &["nimic"]),
     (Permit, &["nu e nevoie", "nu-i nevoie", "nu trebuie sa eviti", "ai voie", "poti sa", "nu-i problema", "nu doar", "nu numai"]),
     (Only, &["doar", "numai", "exclusiv", "ramai in", "limiteaza-te la", "rezuma-te la", "strict", "ramai la", "nimic altceva decat", "decat", "strict in"]),
@@ -35,7 +35,7 @@ pub(super) const ROMANIAN: Phrases = &[
     (Deploy, &["publica", "publici", "livra"]),
     (Apply, &["aplica", "aplici"]),
     (All, &["orice", "ceva", "tot"]),
-    (Else, &["altceva", "restul", "altundeva", "in rest", "in plus", "alt", "alta", "alte", "alti", "altul", "celelalte", "ceilalti", "celalalt", "cealalta", "alt fisier", "alte fisiere", "si atat", "atat", "mai mult"]),
+    (Else, &["altceva", "restul", "altundeva", "in rest", "in plus", "alt", "alta", "alte", "alti", "altul", "celelalte", "ceilalti", "celalalt", "cealalta", "alt fisier", "alte fisiere", "si atat", "atat", "mai mult", "nimic altceva"]),
     (New, &["noi", "nou", "noua", "suplimentare"]),
     (Existing, &["existente", "existent", "vechi", "vechile"]),
     (File, &["fisier", "fisierul", "fisiere", "fisierele", "folderul", "directorul", "modulul"]),
@@ -68,7 +68,7 @@ pub(super) const ROMANIAN: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const FRENCH: Phrases = &[
-    (Not, &["ne", "n", "pas", "pas de", "aucun", "aucune", "sans", "jamais", "evite", "evitez", "eviter", "eviter de", "interdit de", "je ne veux pas", "pas question de", "interdiction de"]),
+    (Not, &["ne", "n", "pas", "pas de", "aucun", "aucune", "sans", "jamais", "evite", "evitez", "eviter", "eviter de", "interdit de", "je ne veux pas", "pas question de", "interdiction de", "en aucun cas", "sous aucun pretexte", "en aucune circonstance"]),
     (Nothing, &["rien"]),
     (Permit, &["pas besoin", "pas la peine", "tu peux", "vous pouvez", "n hesite pas", "pas de souci", "pas seulement"]),
     (Only, &["seulement", "uniquement", "juste", "exclusivement", "que dans", "rien que", "reste dans", "limite-toi a", "reste a l'interieur de", "reste sur les", "restez dans", "limite toi a", "limitez-vous a", "ne sors pas de", "rien d'autre que", "seul", "seule", "seuls", "seules", "strictement", "tout dans"]),
@@ -101,7 +101,7 @@ pub(super) const FRENCH: Phrases = &[
     (Deploy, &["deploie", "deployer", "publie", "publier"]),
     (Apply, &["applique", "appliquer"]),
     (All, &["quoi que ce soit", "tout", "toute"]),
-    (Else, &["d autre", "autre", "autres", "le reste", "autre chose", "les autres", "aucun autre", "aucune autre", "ailleurs", "le restant", "tout le reste", "reste du", "reste de", "restant", "restants", "restantes", "c'est tout", "point barre"]),
+    (Else, &["d autre", "autre", "autres", "le reste", "autre chose", "les autres", "aucun autre", "aucune autre", "ailleurs", "le restant", "tout le reste", "reste du", "reste de", "restant", "restants", "restantes", "c'est tout", "point barre", "rien d'autre", "rien d autre"]),
     (New, &["nouveau", "nouvelle", "nouveaux", "nouvelles", "supplementaire", "nouvel"]),
     (Existing, &["existant", "existants", "existante", "existantes", "anciens", "anciennes", "ancien"]),
     (File, &["fichier", "fichiers", "dossier", "repertoire", "module"]),
@@ -136,7 +136,7 @@ pub(super) const FRENCH: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const SPANISH: Phrases = &[
-    (Not, &["no", "sin", "nunca", "jamas", "ningun", "ninguna", "ninguno", "evita", "prohibido", "tampoco", "no quiero", "prefiero que no"]),
+    (Not, &["no", "sin", "nunca", "jamas", "ningun", "ninguna", "ninguno", "evita", "prohibido", "tampoco", "no quiero", "prefiero que no", "bajo ningun concepto", "en ningun caso", "de ninguna manera", "bajo ninguna circunstancia"]),
     (Nothing, &["nada"]),
     (Permit, &["no hace falta", "no es necesario", "puedes", "no te preocupes", "no solo", "no importa"]),
     (Only, &["solo", "solamente", "unicamente", "exclusivamente", "limitate a", "quedate en", "limitate", "quedate dentro de", "quedate dentro", "no salgas de", "nada mas que", "unicamente en", "solo en", "sola", "solos", "solas", "estrictamente", "cinete a"]),
@@ -168,7 +168,7 @@ pub(super) const SPANISH: Phrases = &[
     (Deploy, &["despliegues", "desplegar", "publiques", "publicar"]),
     (Apply, &["apliques", "aplicar", "aplica"]),
     (All, &["cualquier", "todo"]),
-    (Else, &["mas", "otro", "otra", "otros", "lo demas", "el resto", "otra cosa", "otras", "demas", "los demas", "las demas", "restante", "restantes", "resto", "ningun otro", "ninguna otra", "en otro sitio", "en otra parte", "aparte", "y ya", "y punto"]),
+    (Else, &["mas", "otro", "otra", "otros", "lo demas", "el resto", "otra cosa", "otras", "demas", "los demas", "las demas", "restante", "restantes", "resto", "ningun otro", "ninguna otra", "en otro sitio", "en otra parte", "aparte", "y ya", "y punto", "nada mas"]),
     (New, &["nuevo", "nueva", "nuevos", "nuevas", "adicionales"]),
     (Existing, &["existentes", "existente", "antiguos", "viejos", "actuales"]),
     (File, &["archivo", "archivos", "fichero", "ficheros", "carpeta", "modulo", "directorio"]),
@@ -204,7 +204,7 @@ pub(super) const SPANISH: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const ITALIAN: Phrases = &[
-    (Not, &["non", "senza", "mai", "nessun", "nessuna", "nessuno", "evita", "vietato", "non va", "non vanno", "non voglio", "preferirei non"]),
+    (Not, &["non", "senza", "mai", "nessun", "nessuna", "nessuno", "evita", "vietato", "non va", "non vanno", "non voglio", "preferirei non", "in nessun caso", "per nessuna ragione", "in alcun modo", "evitare di", "per nessun motivo"]),
     (Nothing, &["niente", "nulla"]),
     (Permit, &["non serve", "non c e bisogno", "puoi", "nessun problema", "non solo", "non importa"]),
     (Only, &["solo", "soltanto", "solamente", "esclusivamente", "unicamente", "limitati a", "resta in", "resta dentro", "resta nel", "resta nella", "rimani in", "rimani nel", "rimani nella", "limitati", "nient'altro che", "niente fuori da", "sola", "soli", "sole", "strettamente", "tutto in"]),
@@ -236,7 +236,7 @@ pub(super) const ITALIAN: Phrases = &[
     (Deploy, &["pubblicare", "deployare", "pubblica"]),
     (Apply, &["applicare", "applica"]),
     (All, &["qualsiasi", "tutto", "qualcosa"]),
-    (Else, &["altro", "altra", "altri", "il resto", "altre", "gli altri", "le altre", "altri file", "resto", "rimanente", "rimanenti", "restante", "restanti", "altrove", "altro file", "di piu", "e basta", "basta"]),
+    (Else, &["altro", "altra", "altri", "il resto", "altre", "gli altri", "le altre", "altri file", "resto", "rimanente", "rimanenti", "restante", "restanti", "altrove", "altro file", "di piu", "e basta", "basta", "nient'altro"]),
     (New, &["nuovo", "nuova", "nuovi", "nuove"]),
     (Existing, &["esistenti", "esistente", "vecchi", "vecchie"]),
     (File, &["file", "cartella", "modulo", "directory"]),
@@ -259,7 +259,7 @@ pub(super) const ITALIAN: Phrases = &[
     (Line, &["righe", "riga"]),
     (Function, &["funzione", "funzioni", "metodi", "metodo"]),
     (Aspect, &["comportamento", "logica", "nomi", "ordine"]),
-    (Filler, &["il", "lo", "la", "gli", "le", "un", "una", "di", "del", "della", "dei", "in", "nel", "nella", "al", "alla", "da", "per favore", "per", "con", "che", "questo", "fare", "si", "a", "i", "mi", "su", "eh", "dai", "mi raccomando", "pero", "per nessun motivo", "quindi", "a mano", "manualmente", "deve", "devono", "devi", "dovrebbe", "dovrebbero", "anche se"]),
+    (Filler, &["il", "lo", "la", "gli", "le", "un", "una", "di", "del", "della", "dei", "in", "nel", "nella", "al", "alla", "da", "per favore", "per", "con", "che", "questo", "fare", "si", "a", "i", "mi", "su", "eh", "dai", "mi raccomando", "pero", "quindi", "a mano", "manualmente", "deve", "devono", "devi", "dovrebbe", "dovrebbero", "anche se"]),
     (Because, &["perche", "poiche", "altrimenti", "che poi", "xke"]),
     (Frontend, &["front", "lato client"]),
     (Key, &["chiavi"]),
@@ -270,7 +270,7 @@ pub(super) const ITALIAN: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const PORTUGUESE: Phrases = &[
-    (Not, &["nao", "sem", "nunca", "nenhum", "nenhuma", "jamais", "evite", "nem", "nao quero", "prefiro que nao", "proibido"]),
+    (Not, &["nao", "sem", "nunca", "nenhum", "nenhuma", "jamais", "evite", "nem", "nao quero", "prefiro que nao", "proibido", "em hipotese alguma", "em nenhuma hipotese", "de forma alguma", "de jeito nenhum", "sob nenhuma circunstancia", "em nenhum caso"]),
     (Nothing, &["nada", "nada de"]),
     (Permit, &["nao precisa", "nao e necessario", "pode", "sem problema", "tanto faz", "nao so"]),
     (Only, &["so", "somente", "apenas", "unicamente", "exclusivamente", "limite-se a", "fica dentro de", "fica dentro", "fique em", "fique dentro", "nada alem de", "nada fora de", "limita-te a", "restringe-te a", "so em", "apenas em", "sozinho", "estritamente", "tudo em"]),
@@ -303,7 +303,7 @@ pub(super) const PORTUGUESE: Phrases = &[
     (Apply, &["aplica", "aplicar", "aplique"]),
     (Destroy, &["destrua"]),
     (All, &["qualquer", "tudo"]),
-    (Else, &["mais", "outro", "outra", "outros", "o resto", "outras", "os outros", "as outras", "demais", "os demais", "as demais", "resto", "restante", "restantes", "nenhum outro", "nenhuma outra", "em outro lugar", "e so", "e pronto", "outro arquivo", "outros arquivos"]),
+    (Else, &["mais", "outro", "outra", "outros", "o resto", "outras", "os outros", "as outras", "demais", "os demais", "as demais", "resto", "restante", "restantes", "nenhum outro", "nenhuma outra", "em outro lugar", "e so", "e pronto", "outro arquivo", "outros arquivos", "mais nada", "nada mais"]),
     (New, &["novo", "nova", "novos", "novas"]),
     (Existing, &["existentes", "existente", "antigos", "antigas"]),
     (File, &["arquivo", "arquivos", "pasta", "pastas", "modulo", "diretorio", "ficheiro", "ficheiros"]),

@@ -4,7 +4,7 @@ use super::{Phrases, Term::*};
 
 #[rustfmt::skip]
 pub(super) const POLISH: Phrases = &[
-    (Not, &["nie", "bez", "nigdy", "zadnych", "zadnej", "zaden", "zadne", "unikaj", "nie wolno", "nie chce", "wolalbym nie"]),
+    (Not, &["nie", "bez", "nigdy", "zadnych", "zadnej", "zaden", "zadne", "unikaj", "nie wolno", "nie chce", "wolalbym nie", "pod zadnym pozorem", "w zadnym wypadku", "w zadnym razie"]),
     (Nothing, &["nic", "niczego"]),
     (Permit, &["nie trzeba", "nie musisz", "mozesz", "nie ma problemu", "nie tylko"]),
     (Only, &["tylko", "wylacznie", "jedynie", "ogranicz sie do", "trzymaj sie", "zostan w", "nic poza", "nigdzie poza", "sama", "samo", "same", "scisle", "pliki tylko"]),
@@ -37,11 +37,11 @@ pub(super) const POLISH: Phrases = &[
     (Deploy, &["wdrazaj", "wdrazac", "publikuj", "deployuj"]),
     (Apply, &["stosuj"]),
     (All, &["cokolwiek", "wszystko", "czegokolwiek"]),
-    (Else, &["innego", "inne", "innych", "wiecej", "reszte", "reszty", "inny", "inna", "innej", "innym", "pozostale", "pozostalych", "pozostaly", "pozostala", "reszta", "gdzie indziej", "poza tym", "i tyle", "i koniec", "cala reszta"]),
+    (Else, &["innego", "inne", "innych", "wiecej", "reszte", "reszty", "inny", "inna", "innej", "innym", "pozostale", "pozostalych", "pozostaly", "pozostala", "reszta", "gdzie indziej", "poza tym", "i tyle", "i koniec", "cala reszta", "nic wiecej", "nic innego"]),
     (New, &["nowych", "nowe", "nowy", "nowej", "dodatkowych"]),
     (Existing, &["istniejacych", "istniejace", "starych", "stare"]),
     (File, &["plik", "pliku", "plikow", "pliki", "katalog", "katalogu", "folder", "folderu", "modulu"]),
-    (That, &["tym pliku", "ten plik", "tego pliku", "tych plikow", "te pliki", "tam"]),
+    (That, &["tym pliku", "ten plik", "tego pliku", "tych plikow", "te pliki", "tam", "go", "niego", "nich"]),
     (Tests, &["testy", "testow", "testach"]),
     (Docs, &["dokumentacji", "dokumentacje", "dokumentacja"]),
     (Config, &["konfiguracji", "konfiguracje", "konfiguracja", "ustawien"]),

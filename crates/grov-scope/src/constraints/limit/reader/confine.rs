@@ -173,8 +173,15 @@ impl ClauseReader<'_> {
             return only(own, true);
         }
         let clauses = clauses(tokens(&self.context.before, self.context.languages));
+        // "Fix a.ts, and nothing else"
+        let says = |clause: &&Vec<Token>| {
+            !clause
+                .iter()
+                .all(|token| token.is_any(&[Term::And, Term::Filler]))
+        };
         let near = clauses
-            .last()
+            .iter()
+            .rfind(says)
             .map(|clause| Parts::of(clause).places)
             .unwrap_or_default();
         only(near, true)

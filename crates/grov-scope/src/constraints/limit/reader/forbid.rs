@@ -2,7 +2,7 @@
 
 use super::confine::only;
 use super::{COMMANDS, ClauseReader, VERBS};
-use crate::constraints::clause::Token;
+use crate::constraints::clause::{Token, clauses, tokens};
 use crate::constraints::limit::forbidden_commands::{PROGRAMS, commands};
 use crate::constraints::limit::forbidden_texts::{signatures, written};
 use crate::constraints::limit::parts::{GENERAL, Parts, is_name, place_of};
@@ -52,7 +52,11 @@ impl ClauseReader<'_> {
         // "Dist/ is generated, no lo edites": the pronoun says nothing.
         let is_verb_alone = parts.has_only(&[Term::Change, Term::Remove, Term::Rename, Term::Until])
             && parts.has_any(&[Term::Change, Term::Remove, Term::Rename])
-            && !self.places_before().is_empty();
+            && (!Parts::of(self.before).places.is_empty() || self.is_described_before());
+        // "其他文件不要动": all but what the prompt names.
+        if is_state && parts.is_empty() && before.has(Term::Else) && before.is_empty() {
+            return self.only_named();
+        }
         // "Les layouts on n'y touche pas" names its object itself.
         let names_own = before.words.len() > 1 && parts.has(Term::That);
         if parts.is_empty()
@@ -127,6 +131,18 @@ impl ClauseReader<'_> {
         ));
         found.extend(self.listed(rule, is_state, &except_places));
         found
+    }
+
+    /// Whether the words before the limit say what a file is, and ask for nothing: "src/a.ts is generated, don't edit".
+    fn is_described_before(&self) -> bool {
+        let clauses = clauses(tokens(&self.context.before, self.context.languages));
+        let named = clauses.iter().rfind(|clause| clause.iter().any(Token::is_place));
+        named.is_some_and(|clause| {
+            let first = clause.iter().find(|token| !token.is(Term::Filler));
+            // "Generated" means adding in some languages.
+            let acts = |token: &Token| token.is_action() && !token.is(Term::Add);
+            first.is_some_and(Token::is_place) && !clause.iter().any(acts)
+        })
     }
 
     /// "Change nothing", "no edits", "don't apply": nothing may change, or no infrastructure.
@@ -316,24 +332,31 @@ impl ClauseReader<'_> {
     }
 }
 
-/// The paths that are what a verb changes, or are listed with that: no preposition stands before them or before the path that
-/// they follow.
+/// The paths that are what a verb changes, or are listed with that: no preposition stands before them.
 fn direct_objects(words: &[Token]) -> Vec<Place> {
-    let mut found = Vec::new();
-    // Whether the last path was one.
-    let mut is_list_direct = true;
-    for (at, token) in words.iter().enumerate().filter(|(_, token)| token.is_place()) {
-        let is_article = |token: &&Token| DETERMINERS.contains(&token.folded.as_str());
-        let before = words[..at].iter().rev().find(|token| !is_article(token));
-        let is_verb = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
-        let is_listed = |token: &Token| token.is_place() || token.pauses || token.is(Term::And);
-        let is_direct = before.is_none_or(|token| is_verb(token) || is_list_direct && is_listed(token));
-        if is_direct {
-            found.push(place_of(token));
-        }
-        is_list_direct = is_direct;
+    let is_article = |token: &&Token| DETERMINERS.contains(&token.folded.as_str());
+    // "The signature of f in a.rs or b.rs": what is listed with a path is as direct as that.
+    let mut direct = vec![false; words.len()];
+    for at in 0..words.len() {
+        let before = words[..at]
+            .iter()
+            .rposition(|token| !is_article(&token) && !token.is(Term::And));
+        let joined = words[..at].iter().rposition(|token| !is_article(&token));
+        direct[at] = before.is_none_or(|before| match &words[before] {
+            token if token.is_place() => direct[before],
+            token => {
+                token.pauses
+                    || token.is_any(&[Term::Change, Term::Remove, Term::Rename])
+                    || joined.is_some_and(|joined| words[joined].is(Term::And))
+            }
+        });
     }
-    found
+    let is_direct = |at: usize| direct[at];
+    let paths = words.iter().enumerate().filter(|(_, token)| token.is_place());
+    paths
+        .filter(|(at, _)| is_direct(*at))
+        .map(|(_, token)| place_of(token))
+        .collect()
 }
 
 /// Words before an object that are no prepositions.

@@ -1,7 +1,7 @@
 //! "Leave …", "keep …", "except …": what stays as it is.
 
-use super::{COMMANDS, ClauseReader};
 use super::confine::only;
+use super::{COMMANDS, ClauseReader};
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_texts::{signatures, versions};
 use crate::constraints::limit::parts::{Parts, is_name, is_version, singular};
@@ -21,7 +21,12 @@ impl ClauseReader<'_> {
             return limits;
         }
         // "Leave everything else alone"
-        if is_still && parts.is_empty() && all.has(Term::Else) && all.places.is_empty() && !all.has_any(COMMANDS) {
+        if is_still
+            && parts.is_empty()
+            && all.has(Term::Else)
+            && all.places.is_empty()
+            && !all.has_any(COMMANDS)
+        {
             return self.only_named();
         }
         let is_property = all.has_any(&[Term::Aspect, Term::Line, Term::Most]);

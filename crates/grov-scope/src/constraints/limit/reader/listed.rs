@@ -20,7 +20,11 @@ impl ClauseReader<'_> {
         if items.len() < 2 {
             return Vec::new();
         }
-        let verb_of = |item: &[Token]| item.iter().find(|token| token.is_action()).and_then(|token| token.term);
+        let verb_of = |item: &[Token]| {
+            item.iter()
+                .find(|token| token.is_action())
+                .and_then(|token| token.term)
+        };
         // "a.ts und die Tests nicht anfassen": the verb stands last.
         let last = items.iter().rev().find_map(|item| verb_of(item));
         let mut verb = match items.first().and_then(|item| verb_of(item)) {
@@ -51,7 +55,10 @@ impl ClauseReader<'_> {
             };
             if PLACE_VERBS.contains(&verb) && is_bare(item) && !parts.places.is_empty() {
                 found.push(Limit::Places(
-                    item.iter().filter(|token| token.is_place()).map(place_of).collect(),
+                    item.iter()
+                        .filter(|token| token.is_place())
+                        .map(place_of)
+                        .collect(),
                     rule(parts.has(Term::Existing)),
                 ));
             } else if PLACE_VERBS.contains(&verb)
@@ -65,8 +72,9 @@ impl ClauseReader<'_> {
                 && parts.has_only(&[Term::Dependency, Term::New, Term::All, Term::Else, verb])
             {
                 found.push(Limit::Package(None));
-            } else if COMMANDS.contains(&verb) && verb_of(item) == Some(verb) && parts.has_only(&[verb, Term::All, Term::That]) {
-                found.extend(commands(&parts, item, is_state, self.context));
+            } else if COMMANDS.contains(&verb) && parts.has_only(&[verb, Term::All, Term::That, Term::Not]) {
+                let bare: Vec<Token> = item.iter().filter(|token| token.is(verb)).cloned().collect();
+                found.extend(commands(&Parts::of(&bare), &bare, is_state, self.context));
             }
         }
         found
@@ -77,9 +85,18 @@ impl ClauseReader<'_> {
         let kinds = parts.kinds();
         let is_plain = item.iter().all(|token| {
             token.term.is_none()
-                || token.is_any(&[Term::Filler, Term::File, Term::Existing, Term::All, Term::That, Term::Not])
+                || token.is_any(&[
+                    Term::Filler,
+                    Term::File,
+                    Term::Existing,
+                    Term::All,
+                    Term::That,
+                    Term::Not,
+                ])
                 || token.is_any(PLACE_VERBS)
-                || token.term.is_some_and(|term| crate::constraints::limit::kind_of(term).is_some())
+                || token
+                    .term
+                    .is_some_and(|term| crate::constraints::limit::kind_of(term).is_some())
         });
         if !is_plain {
             return None;
@@ -87,7 +104,9 @@ impl ClauseReader<'_> {
         match (kinds.is_empty(), parts.groups.as_slice()) {
             (false, _) if parts.words.len() <= 2 => Some(kinds),
             (true, [group]) if names_path && group.len() <= 2 => {
-                let is_telling = group.iter().all(|word| word.len() >= 4 && !GENERAL.contains(word));
+                let is_telling = group
+                    .iter()
+                    .all(|word| word.len() >= 4 && !GENERAL.contains(word));
                 is_telling.then(|| parts.named().into_iter().map(Place::Words).collect())
             }
             _ => None,
@@ -115,7 +134,15 @@ fn items(words: &[Token]) -> Vec<&[Token]> {
 fn is_bare(item: &[Token]) -> bool {
     item.iter().all(|token| {
         token.is_place()
-            || token.is_any(&[Term::Filler, Term::File, Term::All, Term::That, Term::Existing, Term::Most, Term::Not])
+            || token.is_any(&[
+                Term::Filler,
+                Term::File,
+                Term::All,
+                Term::That,
+                Term::Existing,
+                Term::Most,
+                Term::Not,
+            ])
             || token.is_any(PLACE_VERBS)
     })
 }
