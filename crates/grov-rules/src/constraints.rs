@@ -93,12 +93,17 @@ fn is_mark(letter: char) -> bool {
 fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     let mut before = ' ';
+    let mut plain_to = 0;
     for (at, letter) in sentence.char_indices() {
         if ranges.last().is_none_or(|(_, end)| *end < at)
+            && at >= plain_to
             && let Some(length) = quotation(&sentence[at..], before)
-            && !is_path(sentence[at..at + length].trim_matches(is_mark))
         {
-            ranges.push((at, at + length));
+            if is_path(sentence[at..at + length].trim_matches(is_mark)) {
+                plain_to = at + length + letter.len_utf8();
+            } else {
+                ranges.push((at, at + length));
+            }
         }
         before = letter;
     }

@@ -1,4 +1,5 @@
-//! Limits in words, and whether the guard asks about actions near them: `data/limits.txt`, read as a prompt is read.
+//! Limits in words, and whether the guard asks about actions near them: `data/limits.txt`, read as a prompt is read, and
+//! `data/explicit.txt`, whole prompts with limits that name what they are about.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::panic,
@@ -6,18 +7,29 @@
     reason = "what goes wrong fails the test, and is listed"
 )]
 
-use grov_domain::{ActionSketch, ActionType, GoalContract, IntentQuestion, OFF_GOAL_BELOW};
+use grov_domain::{ActionSketch, ActionType, GoalContract, IntentQuestion, OFF_GOAL_BELOW, TextChange};
 use grov_scope::{AnalyzedAction, ProjectRoot, Rules};
+use std::sync::Arc;
 
 const ROOT: &str = "/home/me/p";
 
-/// An action: a command, or `edit FILE`.
+/// An action: a command, or `edit FILE: TEXT`, or `write FILE: TEXT`.
 fn sketch(action: &str) -> ActionSketch {
-    if let Some(file) = action.strip_prefix("edit ") {
+    let kinds = [("edit ", ActionType::Edit), ("write ", ActionType::Write)];
+    let kind = kinds
+        .iter()
+        .find_map(|(prefix, kind)| Some((action.strip_prefix(prefix)?, *kind)));
+    if let Some((rest, kind)) = kind {
+        let (file, text) = rest.split_once(": ").unwrap_or((rest, "x = 1"));
+        let change = TextChange {
+            before: (kind == ActionType::Edit).then(String::new),
+            after: text.to_owned(),
+        };
         return ActionSketch {
             files: vec![file.to_owned()],
-            content: Some("x = 1".to_owned()),
-            ..ActionSketch::empty(ActionType::Edit)
+            content: Some(text.to_owned()),
+            change: Some(Arc::new(change)),
+            ..ActionSketch::empty(kind)
         };
     }
     let input = serde_json::json!({ "command": action });
@@ -72,11 +84,21 @@ fn question(rules: &Rules, action: &ActionSketch) -> Option<String> {
 
 #[test]
 fn the_guard_asks_about_what_breaks_a_limit_and_nothing_else() {
+    check(include_str!("data/limits.txt"));
+}
+
+#[test]
+fn no_explicit_limit_is_missed_however_it_is_said() {
+    check(include_str!("data/explicit.txt"));
+}
+
+/// Checks the actions of a file.
+fn check(data: &str) {
     let mut request = "";
     let mut limit = "";
     let mut rules = None;
     let (mut wrong, mut right) = (Vec::new(), 0);
-    for line in include_str!("data/limits.txt").lines() {
+    for line in data.lines() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -86,7 +108,7 @@ fn the_guard_asks_about_what_breaks_a_limit_and_nothing_else() {
         }
         let (Some((mark @ ("!" | "."), action)), Some(rules)) = (line.split_once(' '), &rules) else {
             limit = line;
-            rules = Some(rules_of(&request.replace("{}", limit)));
+            rules = Some(rules_of(&request.replace("{}", limit).replace("\\n", "\n")));
             continue;
         };
         let reason = question(rules, &sketch(action));

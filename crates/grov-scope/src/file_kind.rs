@@ -108,6 +108,8 @@ impl FileKind {
                     || name.contains(".config.")
                     || name.contains("rc.")
                     || matches!(ending, "yml" | "yaml" | "json") && place.components().count() == 1
+                    || matches!(ending, "yml" | "yaml" | "json" | "xml")
+                        && is_in(&["config", "configs", "conf", "settings"])
             }
             Self::Index => INDEXES.contains(&name),
             Self::Snapshot => {

@@ -3,6 +3,7 @@
 use super::lexicon::{NEGATIONS, STATES};
 use crate::goal;
 use crate::text::{Word, fold, words};
+use grov_scope::phrases::PhraseList;
 
 /// The most words of a heading, and of a point below it.
 const MAX_HEADING: usize = 7;
@@ -15,6 +16,13 @@ const MAX_POINTS: usize = 12;
 pub(crate) fn sentences(texts: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, text) in texts.iter().enumerate() {
+        if let Some((heading, rest)) = text.split_once(": ")
+            && is_entry(&STATES, heading.trim())
+            && is_object(rest)
+        {
+            found.push(format!("Hands off {}", rest.trim_end_matches(['.', '!'])));
+            continue;
+        }
         let heading = text.trim().trim_end_matches([':', '：']).trim_end();
         let is_marked = heading.len() < text.trim().len();
         let count = words(heading).len();
@@ -22,8 +30,8 @@ pub(crate) fn sentences(texts: &[String]) -> Vec<String> {
             continue;
         }
         let folded = fold(heading);
-        let negates = NEGATIONS.contains(&folded);
-        let is_state = STATES.contains(&folded);
+        let negates = is_entry(&NEGATIONS, heading);
+        let is_state = is_entry(&STATES, heading);
         // "No" alone is an answer.
         let is_order = negates && folded.starts_with("do");
         if !(is_order || is_marked) {
@@ -52,6 +60,11 @@ pub(crate) fn sentences(texts: &[String]) -> Vec<String> {
         });
     }
     found
+}
+
+/// Whether a heading of several words is in a list.
+fn is_entry(list: &PhraseList, heading: &str) -> bool {
+    list.entries().contains(&fold(heading).as_str())
 }
 
 fn is_point(text: &str) -> bool {

@@ -139,10 +139,12 @@ impl Reader<'_, '_> {
             }
             // "Write a hook that refuses commits" asks for work; "leave a.rs alone" does not.
             let leaves = matches!(self.cue(start), Some((_, Cue::Leave | Cue::Keep)));
-            if self.is_order(start) && !leaves && !self.is_idle(start) && clause.to > start + 3 {
+            let text = &sentence[self.words[start].start..self.words[clause.to].end];
+            let confines = || grov_scope::opens_by_confining(text, self.context.languages);
+            if self.is_order(start) && !leaves && !self.is_idle(start) && clause.to > start + 3 && !confines()
+            {
                 continue;
             }
-            let text = &sentence[self.words[start].start..self.words[clause.to].end];
             if grov_scope::states_limit(text, self.context.languages, self.narrates(start, clause.to)) {
                 // "Guests must not change the password or delete the account" is what the program has to do.
                 let acts = self
@@ -156,6 +158,7 @@ impl Reader<'_, '_> {
                     .filter(|from| *from > clause.to)
                     .min();
                 let end = next.map_or(end, |next| end.min(next - 1));
+                let start = self.with_first_subject(index, start);
                 let (start, end) = self.with_objects(index, start, end);
                 found.push((start, end));
             }
@@ -261,6 +264,8 @@ impl Reader<'_, '_> {
                 Some(next) => {
                     self.words[at].pauses()
                         || next.before.contains(['(', '—', '¡', '¿'])
+                        || next.before.contains("& ")
+                        || self.words[at].after.contains(" &")
                         || at > from
                             && !self.is_exception(at + 1)
                             && (at > from + 1 || !next.is_any(&["aber", "maar"]))
@@ -319,7 +324,8 @@ impl Reader<'_, '_> {
     fn narrates(&self, from: usize, to: usize) -> bool {
         (from..=to.min(self.words.len() - 1))
             .take_while(|at| *at == from || !SUBORDINATING.contains(&self.words[*at].folded))
-            .any(|at| self.is_in(at, |table| &table.narrating))
+            // "CI" is a pronoun of Italian otherwise.
+            .any(|at| self.words[at].raw != "CI" && self.is_in(at, |table| &table.narrating))
     }
 
     fn is_idle(&self, at: usize) -> bool {
@@ -395,9 +401,17 @@ impl Reader<'_, '_> {
     /// The start of a constraint with the first half of its subject: "existing routes and their answers must not change".
     fn with_first_subject(&self, index: usize, from: usize) -> usize {
         const MOST: usize = 5;
-        const JOINTS: &[&str] = &["and", "e", "en", "et", "i", "oraz", "si", "sowie", "und", "y"];
+        const JOINTS: &[&str] = &[
+            "and", "e", "en", "et", "i", "oder", "or", "oraz", "ou", "sau", "si", "sowie", "und", "y",
+        ];
         let clause = self.clauses[index];
-        let is_whole = from == self.after_leads(clause) && self.words[clause.from].is_any(JOINTS);
+        // "Testy, CI i package.json zostają": one word before the conjunction is no clause of its own.
+        let is_list = from == clause.from
+            && clause.to > from
+            && index > 0
+            && is_comma(&self.words[from - 1])
+            && self.words[from + 1].is_any(JOINTS);
+        let is_whole = is_list || from == self.after_leads(clause) && self.words[clause.from].is_any(JOINTS);
         let is_stated = self.cue(from).is_none();
         if !is_whole || !is_stated {
             return from;
@@ -405,7 +419,10 @@ impl Reader<'_, '_> {
         let names_only = |before: Clause| {
             let start = self.after_leads(before);
             let plain = |at: usize| {
-                self.cue(at).is_none() && self.verb(at).is_none() && !self.is_in(at, |table| &table.orders)
+                self.cue(at).is_none()
+                    // "Changing a.ts or b.ts is not an option"
+                    && (self.verb(at).is_none() || self.words[at].folded.ends_with("ing"))
+                    && !self.is_in(at, |table| &table.orders)
             };
             (start <= before.to
                 && before.to - start < MOST
@@ -417,7 +434,7 @@ impl Reader<'_, '_> {
         // Commas separate the items before the last one.
         for (nth, before) in self.clauses[..index].iter().rev().take(MOST).enumerate() {
             let mark = self.words[before.to].after;
-            let joins = if nth == 0 {
+            let joins = if nth == 0 && !is_list {
                 !mark.contains(['.', ';', ':', '!', '?', '('])
             } else {
                 mark.trim() == ","
@@ -569,7 +586,6 @@ impl Reader<'_, '_> {
         let opens = is_comma(before)
             && at == self.after_leads(clause)
             && self.cue(at).is_none()
-            && !self.narrates(clause.from, clause.to)
             && !SUBJECTS.contains(&self.words[at].folded)
             && !self.is_in(at, |table| &table.permissions);
         if !opens {
@@ -577,7 +593,11 @@ impl Reader<'_, '_> {
         }
         let joint = (at + 1..=clause.to).find(|at| self.is_in(*at, |table| &table.conjunctions));
         let to = joint.map_or(clause.to, |joint| joint - 1);
-        if to - at >= MAX_ITEM {
+        let stays = |from: usize, to: usize| {
+            (from..=to).any(|at| matches!(self.cue(at), Some((_, Cue::Stays | Cue::StaysAtEnd))))
+        };
+        let narrates = |from: usize, to: usize| self.narrates(from, to) && !stays(from, to);
+        if to - at >= MAX_ITEM || narrates(at, to) {
             return None;
         }
         let names = (at..=to).any(|at| is_path(self.words[at].raw))
@@ -593,7 +613,8 @@ impl Reader<'_, '_> {
         let goes_on = joint.filter(|joint| {
             let next = self.lead(*joint).map_or(*joint, |length| joint + length);
             next <= clause.to
-                && clause.to - joint < MAX_CONTINUATION
+                && clause.to - joint <= MAX_CONTINUATION
+                && !narrates(next, clause.to)
                 && (!self.is_order(next) || self.noun(next).is_some() || self.words[*joint].is_any(OR))
         });
         Some(if goes_on.is_some() { clause.to } else { to })

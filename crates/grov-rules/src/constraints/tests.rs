@@ -185,3 +185,66 @@ fn limits_are_short() {
     assert_eq!(found.len(), 1);
     assert!(found[0].chars().count() <= MAX_CHARACTERS);
 }
+
+#[test]
+fn a_list_belongs_to_its_limit_as_a_whole() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "Fix it. You must not change a.toml, b.lock or anything under .cargo/.",
+            &["You must not change a.toml, b.lock or anything under .cargo/"],
+        ),
+        (
+            "Fix it; don't edit docs, CI config, or lock files",
+            &["don't edit docs, CI config, or lock files"],
+        ),
+        (
+            "Fix it. Do not stage, commit, or push anything.",
+            &["Do not stage, commit, or push anything"],
+        ),
+        (
+            "Don't touch a.ts, b.ts and fix c.ts.",
+            &["Don't touch a.ts, b.ts"],
+        ),
+        (
+            "Fix x.py. Don't touch nginx.conf, nor the charts in deploy/charts.",
+            &["Don't touch nginx.conf, nor the charts in deploy/charts"],
+        ),
+        (
+            "Refactor `a.py` but do not touch `b.py` or `tests/`.",
+            &["do not touch `b.py` or `tests/`"],
+        ),
+    ];
+    for (prompt, limits) in cases {
+        assert_eq!(found(prompt), *limits, "{prompt}");
+    }
+}
+
+#[test]
+fn a_heading_and_a_colon_tell_what_the_list_beside_them_means() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "Fix it.\n\nOff limits:\n* app/models\n* Gemfile.lock",
+            &["Hands off app/models, Gemfile.lock"],
+        ),
+        (
+            "Fix it.\n## Don't\n- touch app/models\n- install gems",
+            &["Don't touch app/models", "Don't install gems"],
+        ),
+        (
+            "Fix it. Out of scope: server.ts, docs/.",
+            &["Hands off server.ts, docs/"],
+        ),
+        (
+            "Fix it. Tests and docs: hands off.",
+            &["Tests and docs: hands off"],
+        ),
+        (
+            "Fix it. config/prod.yml: do not touch.",
+            &["config/prod.yml: do not touch"],
+        ),
+        ("No\n- fix the header", &[]),
+    ];
+    for (prompt, limits) in cases {
+        assert_eq!(found(prompt), *limits, "{prompt}");
+    }
+}

@@ -61,11 +61,18 @@ pub(super) fn find(
             let rest = first_cue(text, table).map_or("", |(at, _)| {
                 text[at..].trim_start_matches(['以', '之', '外', '除', '了'])
             });
-            if !japanese && excepts && !has_cue(rest, table) {
+            if !japanese && excepts && !has_cue(rest, table) && !text.ends_with("除外") {
                 match clauses.get(index + 1) {
                     Some(next) if has_cue(&sentence[next.from..next.to], table) => to = next.to,
                     _ => continue,
                 }
+            }
+            // "a.py を変更せずに b.py を直して": what follows is the work.
+            let work = ["せずに", "しないで"]
+                .iter()
+                .find_map(|cue| text.find(cue).map(|at| at + cue.len()));
+            if let Some(at) = work.filter(|at| japanese && text.len() - at > MAX_POLITENESS) {
+                to = clause.from + at;
             }
             let from = topic(sentence, &clauses, index, japanese);
             found.push((from, to));
@@ -201,6 +208,18 @@ fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, t
         {
             !lead.is_empty() && letters(lead) <= MAX_OBJECT
         }
+        // "api/orders.go 不许改"
+        Cue::Prohibition
+            if matches!(
+                cue,
+                "不许" | "不准" | "不得" | "不可" | "不能" | "不要" | "别" | "禁止"
+            ) && matches!(
+                behind.trim(),
+                "改" | "动" | "碰" | "变" | "修改" | "改动" | "编辑" | "更改"
+            ) =>
+        {
+            !lead.is_empty() && letters(lead) <= MAX_OBJECT || lead.is_empty()
+        }
         // "不加 X" describes anywhere else.
         Cue::Prohibition if cue.starts_with('不') && !cue.starts_with("不要") => lead.is_empty(),
         // "密码绝对不能明文存储" is what the program has to do.
@@ -224,6 +243,8 @@ fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, t
             text.contains(|letter: char| letter.is_ascii_digit() || "一二三四五六七八九十百".contains(letter))
         }
         Cue::Stays => !lead.is_empty() || !behind.is_empty(),
+        // "src/kernel/ 除外"
+        Cue::Except if cue == "除外" => !lead.is_empty() && letters(lead) <= MAX_OBJECT,
         Cue::Except => !behind.is_empty(),
         _ => true,
     }
@@ -282,7 +303,7 @@ fn letters(text: &str) -> usize {
     let is_foreign = |letter: &char| letter.is_ascii_graphic();
     let starts = text.chars().zip(std::iter::once(' ').chain(text.chars()));
     starts
-        .filter(|(letter, before)| !letter.is_whitespace() && !(is_foreign(letter) && is_foreign(before)))
+        .filter(|(letter, before)| !(letter.is_whitespace() || is_foreign(letter) && is_foreign(before)))
         .count()
 }
 

@@ -1,9 +1,12 @@
 //! The words of a constraint with their meanings, and its clauses.
 
+mod repair;
+
 use super::vocabulary::{Term, longest_spaced, longest_unspaced};
 use crate::names::is_path;
 use crate::phrases::{self, Languages, Noun, Verb};
-use crate::words::{Word, fold, phrase_at, words};
+use crate::words::{Word, phrase_at, words};
+use repair::{action_pair, file_pair, pauses_after, plain_token};
 
 /// A word or phrase of a constraint.
 #[derive(Clone, Debug)]
@@ -182,6 +185,12 @@ fn spaced(text: &str) -> String {
     let mut before = ' ';
     let mut word = 0;
     for letter in text.chars() {
+        // "src\\core\\a.cs"
+        let letter = if letter == '\\' && before.is_ascii_alphanumeric() {
+            '/'
+        } else {
+            letter
+        };
         let mark = match letter {
             '，' | '、' => ", ",
             '。' => ". ",
@@ -257,24 +266,27 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
             (false, "só" | "Só") => (Some(Term::Only), word.raw.to_owned()),
             (false, raw) => (term, raw.to_owned()),
         };
+        // "Commit/push"
+        if term.is_none()
+            && length == 1
+            && !is_quoted
+            && let Some(pair) = action_pair(&raw, languages)
+        {
+            found.extend(pair.map(|(part, term)| plain_token(part, Some(term))));
+            if let Some(last) = found.last_mut() {
+                last.pauses = pauses_after(word);
+            }
+            at += 1;
+            continue;
+        }
         if term.is_none()
             && length == 1
             && !is_quoted
             && let Some((first, second)) = file_pair(&raw)
         {
-            found.extend([first, second].map(|name| Token {
-                term: None,
-                raw: name.to_owned(),
-                folded: fold(name),
-                is_quoted: false,
-                opens: false,
-                closes: false,
-                pauses: false,
-                phrase: fold(name),
-                is_phrase: false,
-            }));
+            found.extend([first, second].map(|name| plain_token(name, None)));
             if let Some(last) = found.last_mut() {
-                last.pauses = word.after.contains([',', ';', '—', '–', ')', '(', '.', '!', '?']);
+                last.pauses = pauses_after(word);
             }
             at += 1;
             continue;
@@ -308,17 +320,7 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         }
         is_negated = (is_negated || token.is(Term::Not)) && !token.pauses;
     }
-    name_folders(&mut found);
-    correct_verbs(&mut found);
-    confine_changes(&mut found);
-    // "Weder a noch b"
-    let mut is_neither = false;
-    for token in &mut found {
-        is_neither |= token.folded == "weder";
-        if is_neither && token.folded == "noch" && token.term != Some(Term::Not) {
-            token.term = Some(Term::And);
-        }
-    }
+    repair::repair(&mut found);
     // "The package internal/parser" is a folder.
     for at in 1..found.len() {
         if found[at - 1].is(Term::Dependency) && !found[at - 1].pauses && found[at].is_place() {
@@ -326,172 +328,6 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
         }
     }
     found
-}
-
-/// Two files with a slash between them: "lexer.go/ast.go".
-fn file_pair(raw: &str) -> Option<(&str, &str)> {
-    let (first, second) = raw.split_once('/')?;
-    let ending = |name: &str| name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
-    let is_pair = !second.contains('/')
-        && !first.contains('*')
-        && is_path(first)
-        && !first.starts_with('.')
-        && is_path(second)
-        && (ending(first) == ending(second) || first.split('.').next() == second.split('.').next());
-    is_pair.then_some((first, second))
-}
-
-/// "The public folder", "der Ordner public": a word that means something else elsewhere names a folder.
-fn name_folders(tokens: &mut [Token]) {
-    let is_folder = |token: &Token| token.is(Term::File) && FOLDERS.contains(&token.folded.as_str());
-    let is_name = |token: &Token| {
-        !token.is_phrase
-            && token.raw.len() >= 2
-            && token
-                .raw
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_')
-            && token.is_any(FOLDER_NAMES)
-    };
-    for at in 0..tokens.len() {
-        let named = if at > 0 && is_folder(&tokens[at]) && !tokens[at - 1].pauses && is_name(&tokens[at - 1])
-        {
-            at - 1
-        } else if is_folder(&tokens[at])
-            && !tokens[at].pauses
-            && tokens[at].folded != "folder"
-            && tokens.get(at + 1).is_some_and(is_name)
-        {
-            at + 1
-        } else {
-            continue;
-        };
-        let token = &mut tokens[named];
-        token.term = None;
-        token.raw.push('/');
-        token.folded.push('/');
-    }
-}
-
-/// Words for a folder.
-#[rustfmt::skip]
-const FOLDERS: &[&str] = &["folder", "folders", "directory", "directories", "dir", "ordner", "verzeichnis", "dossier", "carpeta", "directorio", "cartella", "directory", "pasta", "diretorio", "map", "katalog", "folderul"];
-
-/// Meanings of words that are names of folders as well.
-#[rustfmt::skip]
-const FOLDER_NAMES: &[Term] = &[
-    Term::Public, Term::Data, Term::Dependency, Term::Code, Term::Use, Term::Run, Term::Deploy, Term::Format, Term::Network, Term::Container, Term::Existing, Term::Mock, Term::Filler, Term::Aspect, Term::Switch,
-];
-
-/// "Keep all edits within lib/", "limita los cambios a src": what may change is confined, like with "only".
-fn confine_changes(tokens: &mut Vec<Token>) {
-    for at in 0..tokens.len() {
-        if !CONFINING.contains(&tokens[at].folded.as_str())
-            || tokens[at].is_phrase && tokens[at].is(Term::Only)
-        {
-            continue;
-        }
-        let mut next = at + 1;
-        let mut names_change = false;
-        while let Some(token) = tokens.get(next) {
-            let is_change = token.is(Term::Change) || WORK.contains(&token.folded.as_str());
-            let goes_on = !token.pauses
-                && next - at <= 4
-                && (is_change
-                    || token.is_any(&[Term::All, Term::That])
-                    || token.is(Term::Filler) && !WITHIN.contains(&token.folded.as_str()));
-            if !goes_on {
-                break;
-            }
-            names_change |= is_change;
-            next += 1;
-        }
-        let is_within = tokens
-            .get(next)
-            .is_some_and(|token| WITHIN.contains(&token.folded.as_str()));
-        if names_change && is_within {
-            tokens.drain(at + 1..=next);
-            tokens[at].term = Some(Term::Only);
-            tokens[at].is_phrase = true;
-            return;
-        }
-    }
-}
-
-/// Verbs that confine.
-#[rustfmt::skip]
-const CONFINING: &[&str] = &[
-    "keep", "limit", "restrict", "confine", "constrain", "beschranke", "beschrank", "begrenze", "halte", "halt", "limite", "limitez", "restreins", "cantonne", "garde", "limita", "restringe", "manten", "limiti", "restringi",
-    "mantieni", "tieni", "restrinja", "mantenha", "limiteaza", "restrange", "pastreaza", "tine", "ogranicz", "zawez", "beperk", "houd", "hou",
-];
-
-/// Nouns for what is confined.
-const WORK: &[&str] = &["work", "diff", "patch", "yourself", "scope", "fix", "pr"];
-
-/// Words before the place to which changes are confined.
-#[rustfmt::skip]
-const WITHIN: &[&str] = &["to", "within", "inside", "in", "under", "auf", "innerhalb", "a", "aux", "au", "dans", "en", "dentro", "al", "alla", "ai", "nel", "dentro", "em", "la", "in", "do", "w", "tot", "binnen"];
-
-/// "Don't chnage a.rb": a change with two letters swapped, or one letter left out or doubled.
-fn correct_verbs(tokens: &mut [Token]) {
-    let mut is_negated = false;
-    for at in 0..tokens.len() {
-        let token = &tokens[at];
-        let is_typo = is_negated
-            && token.term.is_none()
-            && !token.is_quoted
-            && token.raw.len() >= 4
-            && !token.is_place();
-        let verb = TYPED
-            .iter()
-            .find(|(verb, _)| is_typo && is_mistyped(&token.folded, verb));
-        let next = tokens
-            .get(at + 1..)
-            .unwrap_or_default()
-            .iter()
-            .find(|token| !token.is(Term::Filler));
-        let binds = next.is_some_and(|token| token.is_place() || token.is_quoted || token.term.is_some());
-        match verb {
-            Some((_, term)) if binds => tokens[at].term = Some(*term),
-            _ => {}
-        }
-        is_negated =
-            tokens[at].is(Term::Not) || is_negated && tokens[at].is(Term::Filler) && !tokens[at].pauses;
-    }
-}
-
-/// Verbs that are mistyped often.
-const TYPED: &[(&str, Term)] = &[
-    ("change", Term::Change),
-    ("touch", Term::Change),
-    ("modify", Term::Change),
-    ("edit", Term::Change),
-    ("alter", Term::Change),
-    ("delete", Term::Remove),
-    ("remove", Term::Remove),
-    ("commit", Term::Commit),
-    ("install", Term::Install),
-    ("deploy", Term::Deploy),
-];
-
-/// Whether a word is another with two neighbouring letters swapped, or one letter left out or doubled.
-fn is_mistyped(word: &str, meant: &str) -> bool {
-    if word == meant || !word.is_ascii() || word.as_bytes().first() != meant.as_bytes().first() {
-        return false;
-    }
-    let (word, meant) = (word.as_bytes(), meant.as_bytes());
-    let same = word
-        .iter()
-        .zip(meant)
-        .take_while(|(one, other)| one == other)
-        .count();
-    let (rest, wanted) = (&word[same..], &meant[same..]);
-    match (rest, wanted) {
-        ([a, b, rest @ ..], [c, d, wanted @ ..]) if a == d && b == c && rest == wanted => true,
-        (rest, [_, wanted @ ..]) if rest == wanted => true,
-        ([letter, rest @ ..], wanted) => rest == wanted && same > 0 && word[same - 1] == *letter,
-        _ => false,
-    }
 }
 
 /// The meaning of a compound by its last part: "npm-Pakete", "db-schema".
@@ -655,6 +491,7 @@ fn continues(clause: &[Token]) -> bool {
     let is_object = |token: &Token| {
         token.is_place()
             || token.is_quoted
+            || token.folded == "new"
             || token.term.is_some_and(|term| {
                 !CUES.contains(&term) && !ACTIONS.contains(&term) && !NO_OBJECTS.contains(&term)
             })
@@ -674,7 +511,7 @@ fn is_nor(clause: &[Token]) -> bool {
 
 /// The last items of a list: "b.ts and the header" after "don't touch a.ts,", "or push anything" after "don't commit,".
 fn is_rest(clause: &[Token]) -> bool {
-    let states = |token: &Token| token.is_any(CUES) || token.is_any(NO_OBJECTS);
+    let states = |token: &Token| token.is_any(CUES) || token.is_any(NO_OBJECTS) && !token.is(Term::Still);
     let first = clause.iter().find(|token| !token.is(Term::Filler));
     let lists = clause.first().is_some_and(Token::is_place)
         && clause
@@ -758,7 +595,9 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
                         "nor" | "ni" | "nem" | "ani" | "noch" | "nici"
                     )
         };
-        let splits = clause.last().is_some_and(|token| token.is(Term::And))
+        let splits = clause
+            .last()
+            .is_some_and(|token| token.is(Term::And) && token.folded != "も")
             && clause.len() > 1
             && tokens.peek().is_some_and(opens);
         if !(ends || splits || tokens.peek().is_none()) {
@@ -774,8 +613,70 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
             {
                 before.extend(whole);
             }
+            // "The tests, CI and package.json stay as they are"
+            Some(before) if lists_only(before) && says_of_objects(&whole) => before.extend(whole),
             _ => found.push(whole),
         }
     }
+    join_actions(&mut found);
     found
+}
+
+/// "Don't reformat, rename things, or edit a.ts": what is negated goes on to the "or".
+fn join_actions(clauses: &mut Vec<Vec<Token>>) {
+    let acts = |clause: &[Token]| {
+        let first = clause
+            .iter()
+            .find(|token| !token.is_any(&[Term::Filler, Term::And]));
+        first.is_some_and(Token::is_action)
+            && !clause
+                .iter()
+                .any(|token| token.is_any(CUES) || token.is_any(NO_OBJECTS))
+    };
+    let is_or = |clause: &[Token]| {
+        clause
+            .first()
+            .is_some_and(|first| first.is(Term::And) && OR.contains(&first.folded.as_str()))
+    };
+    let Some(last) = clauses.iter().rposition(|clause| is_or(clause) && acts(clause)) else {
+        return;
+    };
+    let listed = clauses[..last]
+        .iter()
+        .rev()
+        .take_while(|clause| acts(clause))
+        .count();
+    let Some(first) = (last - listed).checked_sub(1).filter(|_| listed > 0) else {
+        return;
+    };
+    if clauses[first].iter().any(|token| token.is(Term::Not)) {
+        let joined: Vec<Token> = clauses.drain(first + 1..=last).flatten().collect();
+        clauses[first].extend(joined);
+    }
+}
+
+/// Whether a clause is nothing but the first items of a list.
+fn lists_only(clause: &[Token]) -> bool {
+    !clause.iter().any(|token| token.is_any(CUES))
+        && !clause.iter().any(Token::is_action)
+        && continues(clause)
+}
+
+/// Whether a clause begins with an object, and then says that it stays.
+fn says_of_objects(clause: &[Token]) -> bool {
+    let first = clause
+        .iter()
+        .find(|token| !token.is_any(&[Term::Filler, Term::And]));
+    let cue = clause.iter().position(|token| token.is_any(CUES));
+    let is_object = first.is_some_and(|first| {
+        first.is_place()
+            || first
+                .term
+                .is_some_and(|term| super::limit::kind_of(term).is_some())
+    });
+    is_object
+        && cue.is_some_and(|cue| {
+            clause[cue].is_any(&[Term::HandsOff, Term::Leave, Term::Keep])
+                || clause[cue].is(Term::Not) && !clause[cue].raw.is_ascii()
+        })
 }

@@ -22,6 +22,21 @@ const SUBJECTS: &[&str] = &[
     "i", "we", "he", "she", "they", "it", "users", "user", "nobody", "somebody", "that", "which", "who", "ich", "wir", "man", "je", "j'ai", "nous", "yo", "io", "eu", "noi", "ik", "wij", "ja", "my", "es", "er", "che", "que", "qui", "care", "ktory", "ktora", "ktore", "die",
 ];
 
+/// A negated command, and nothing else.
+const COMMANDS: &[Term] = &[
+    Term::Commit,
+    Term::Push,
+    Term::Deploy,
+    Term::Install,
+    Term::Merge,
+    Term::Not,
+    Term::Filler,
+];
+
+fn is_kana_letter(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}')
+}
+
 /// Whether a clause of a prompt in these languages states a limit: it negates a change, says what stays as it is, or confines to
 /// a path. `narrates` says that its words may also tell a story: then it must name files, too.
 pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
@@ -35,8 +50,22 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
     if !narrates && super::effects::states(&words) {
         return true;
     }
-    let states_other =
-        |token: &Token| token.is_any(OTHERS) && !(token.is(Term::Permit) && denies_permission(&words));
+    // "The only file you may edit is a.ts"
+    let is_only = words.iter().position(|token| token.is(Term::Only))
+        < words.iter().position(|token| token.is(Term::Permit))
+        && has(&[Term::Only]);
+    let states_other = |token: &Token| {
+        token.is_any(OTHERS) && !(token.is(Term::Permit) && (denies_permission(&words) || is_only))
+    };
+    // "コミットしない"
+    let is_command = |token: &Token| token.is_any(COMMANDS) && !token.is_any(&[Term::Not, Term::Filler]);
+    if clause.contains(is_kana_letter)
+        && words.iter().all(|token| token.is_any(COMMANDS))
+        && words.iter().any(is_command)
+        && words.last().is_some_and(|last| last.is(Term::Not))
+    {
+        return true;
+    }
     if words.iter().any(states_other) || !words.iter().any(is_thing) {
         return false;
     }
@@ -51,7 +80,7 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
             .any(|token| SUBJECTS.contains(&token.folded.as_str()))
     };
     // Japanese negates at the end.
-    let is_kana = clause.contains(|letter| matches!(letter, '\u{3040}'..='\u{30ff}'));
+    let is_kana = clause.contains(is_kana_letter);
     let negates = |from: usize| {
         const NEAR: usize = 6;
         let changes = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
@@ -62,12 +91,22 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
         || has(&[Term::HandsOff]);
     if narrates {
         let is_file = |token: &Token| token.is_place() || token.is_quoted || names_files(token);
-        return words.iter().any(is_file) && (stays || negation.is_some_and(negates));
+        let is_confined = is_only && words.iter().any(Token::is_place);
+        return is_confined || words.iter().any(is_file) && (stays || negation.is_some_and(negates));
     }
     stays
         || negation.is_some_and(|at| !speaks(at) && negates(at))
         // "Just add /v2/invoices" requests.
         || words.iter().any(Token::is_place) && has(&[Term::Only]) && !has(&[Term::Add])
+}
+
+/// Whether a clause begins with words that confine: "limit your changes to src/".
+pub fn opens_by_confining(clause: &str, prompt: Languages) -> bool {
+    let words = tokens(clause, prompt);
+    words
+        .iter()
+        .find(|token| !token.is(Term::Filler))
+        .is_some_and(|token| token.is(Term::Only) && token.is_phrase)
 }
 
 /// Whether a word means files.

@@ -147,7 +147,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         "trebuie sa", "tu", "urmatorul pas", "va rog", "vezi ca", "vreau sa", "vrem sa",
     ]),
     orders: PhraseList::of(&[
-        "activeaza", "actualizeaza", "actualizezi", "adauga", "adaugi", "ajusteaza", "analizeaza", "arata", "cauta",
+        "activeaza", "actualizeaza", "actualizezi", "adapteaza", "adauga", "adaugi", "ajusteaza", "analizeaza", "arata", "cauta",
         "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza", "corectezi",
         "creeaza", "creezi", "curata", "curatam", "curatati", "depaneaza", "dezactiveaza", "documenteaza", "editeaza",
         "elimina", "elimini", "explica", "extinde", "extrage", "fa", "faci", "fixeaza", "foloseste", "folosesti",

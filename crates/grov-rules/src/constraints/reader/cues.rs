@@ -82,6 +82,12 @@ impl Reader<'_, '_> {
             Cue::Wish => (first && self.negates(following, self.words.len() - 1)).then_some(at),
             Cue::Leave => self.leave(index, start, at, length),
             Cue::Negation => self.negation(index, start, at, length),
+            // "Neither a.ts nor b.ts may be modified"
+            Cue::NegationAfter if first && self.words[at].is_any(&["neither", "weder"]) => {
+                let names =
+                    (following..=clause.to).any(|at| is_path(self.words[at].raw) || self.noun(at).is_some());
+                names.then_some(at)
+            }
             Cue::NegationAfter => {
                 let verb = !first && at - start <= 2 && self.is_order(start) && !self.is_idle(start);
                 (verb && !self.narrates(start, before)).then_some(start)

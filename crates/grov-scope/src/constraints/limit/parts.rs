@@ -49,6 +49,11 @@ impl<'t> Parts<'t> {
 
     /// Adds a token. Returns whether it is a word without a meaning of its own.
     fn add(&mut self, token: &'t Token) -> bool {
+        if token.is(Term::Snapshot) && token.folded.starts_with("fixture") {
+            // "Fixtures" are inputs in a folder of that name, and no recorded outputs.
+            self.words.push(&token.folded);
+            return true;
+        }
         if let Some(term) = token.term {
             self.terms.push(term);
         } else if token.raw.starts_with("--") || token.raw.starts_with('-') && token.raw.len() == 2 {

@@ -172,9 +172,13 @@ impl ClauseReader<'_> {
                 }
                 (_, Some(cue)) => self.exclude(cue),
                 // "You may edit config/, nothing else"
-                _ if self.clause.first().is_some_and(|token| {
-                    token.is(Term::Else) && (token.is_phrase || token.folded == "nient'altro")
-                }) =>
+                _ if self
+                    .clause
+                    .iter()
+                    .find(|token| !token.is_any(&[Term::And, Term::Filler]))
+                    .is_some_and(|token| {
+                        token.is(Term::Else) && (token.is_phrase || token.folded == "nient'altro")
+                    }) =>
                 {
                     self.only_named_before()
                 }

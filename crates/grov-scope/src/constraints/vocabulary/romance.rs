@@ -139,7 +139,7 @@ pub(super) const SPANISH: Phrases = &[
     (Not, &["no", "sin", "nunca", "jamas", "ningun", "ninguna", "ninguno", "evita", "prohibido", "tampoco", "no quiero", "prefiero que no", "bajo ningun concepto", "en ningun caso", "de ninguna manera", "bajo ninguna circunstancia"]),
     (Nothing, &["nada"]),
     (Permit, &["no hace falta", "no es necesario", "puedes", "no te preocupes", "no solo", "no importa"]),
-    (Only, &["solo", "solamente", "unicamente", "exclusivamente", "limitate a", "quedate en", "limitate", "quedate dentro de", "quedate dentro", "no salgas de", "nada mas que", "unicamente en", "solo en", "sola", "solos", "solas", "estrictamente", "cinete a"]),
+    (Only, &["solo", "solamente", "unicamente", "exclusivamente", "limitate a", "quedate en", "limitate", "quedate dentro de", "quedate dentro", "no salgas de", "nada mas que", "unicamente en", "solo en", "sola", "solos", "solas", "estrictamente", "cinete a", "nada fuera de", "nada fuera del"]),
     (Except, &["menos", "excepto", "salvo", "a excepcion de", "aparte de", "quitando"]),
     (Keep, &["manten", "mantener", "conserva", "mantiene", "mantenga", "quedate en la version"]),
     (Leave, &["deja", "dejar", "dejad", "queda", "quedan", "se queda", "se quedan", "dejes", "dejalo", "dejala", "dejalos", "dejalas", "quede", "queden", "quedar", "quedarse", "debe quedar", "deben quedar", "tiene que quedar", "tienen que quedar", "permanece", "permanecen", "sigue", "siguen"]),

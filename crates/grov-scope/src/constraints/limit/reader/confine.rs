@@ -63,7 +63,8 @@ impl ClauseReader<'_> {
             return self.only_named();
         }
         // "Globs `**/*.md` only" describes a setting.
-        let is_bare = whole.has_only(ONLY_KINDS);
+        // "Only in the docs folder"
+        let is_bare = whole.has_only(ONLY_KINDS) || whole.has_only(KINDS_OF_FOLDERS) && whole.has(Term::File);
         let is_described = !is_bare
             && !parts.words.is_empty()
             && (stays || parts.places.is_empty() || !whole.has(Term::Change))
@@ -257,6 +258,19 @@ const ONLY_KINDS: &[Term] = &[
     Term::Tests,
     Term::Frontend,
     Term::Backend,
+];
+
+/// The same, with a word for the folder.
+const KINDS_OF_FOLDERS: &[Term] = &[
+    Term::Only,
+    Term::Until,
+    Term::Docs,
+    Term::Tests,
+    Term::Frontend,
+    Term::Backend,
+    Term::Migration,
+    Term::Styles,
+    Term::File,
 ];
 
 /// Nouns for a part of a program with files of its own.

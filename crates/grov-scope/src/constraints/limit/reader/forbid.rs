@@ -73,7 +73,13 @@ impl ClauseReader<'_> {
         let except_places = self.places_in(except);
         let is_all = (parts.has(Term::All) || nothing) && parts.is_empty();
         let is_change = parts.has(Term::Change) || is_state;
-        if parts.has(Term::Else) && parts.is_empty() && (is_change || nothing) && !parts.has_any(COMMANDS) {
+        // "And no other files"
+        let is_else = parts.has_only(&[Term::Else, Term::File]) && !is_state;
+        if parts.has(Term::Else)
+            && parts.is_empty()
+            && (is_change || nothing || is_else)
+            && !parts.has_any(COMMANDS)
+        {
             return self.only_named();
         }
         if is_all && !except_places.is_empty() && is_change {
@@ -430,7 +436,7 @@ fn forbids_packages(parts: &Parts<'_>, rule: &[Token], nothing: bool) -> bool {
 
 /// Files that list dependencies.
 #[rustfmt::skip]
-const MANIFESTS: &[&str] = &[
+pub(super) const MANIFESTS: &[&str] = &[
     "Cargo.toml", "Gemfile", "Package.swift", "Pipfile", "build.gradle", "build.gradle.kts", "composer.json", "go.mod", "mix.exs", "package.json", "pom.xml", "pubspec.yaml", "pyproject.toml", "requirements.txt",
 ];
 

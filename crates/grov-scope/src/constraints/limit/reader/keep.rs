@@ -177,7 +177,12 @@ impl ClauseReader<'_> {
 
     /// "… except x".
     pub(super) fn exclude(&self, cue: usize) -> Vec<Limit> {
-        let parts = Parts::of(&self.clause[cue + 1..]);
+        let after = Parts::of(&self.clause[cue + 1..]);
+        // "src/kernel/ 除外"
+        let parts = match after.is_empty() && !self.clause[cue].raw.is_ascii() {
+            true => Parts::of(&self.clause[..cue]),
+            false => after,
+        };
         if parts.has_any(&[Term::Aspect, Term::Change, Term::Add]) && parts.places.is_empty() {
             return versions(&parts);
         }

@@ -1,5 +1,6 @@
 //! "Don't touch a.ts, the tests, or dependencies": each item of a list forbids for itself, whatever the others are.
 
+use super::forbid::MANIFESTS;
 use super::{COMMANDS, ClauseReader};
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_commands::commands;
@@ -43,6 +44,17 @@ impl ClauseReader<'_> {
             }
             let Some(verb) = verb else { continue };
             let parts = Parts::of(item);
+            let is_manifest =
+                |place: &Place| matches!(place, Place::Path(path) if MANIFESTS.contains(&path.as_str()));
+            if PACKAGE_VERBS.contains(&verb)
+                && parts.has(Term::Dependency)
+                && !parts.places.is_empty()
+                && parts.places.iter().all(is_manifest)
+                && parts.words.is_empty()
+            {
+                found.push(Limit::Package(None));
+                continue;
+            }
             is_part |= !parts.places.is_empty() && !is_bare(item);
             if is_part {
                 continue;
@@ -67,6 +79,11 @@ impl ClauseReader<'_> {
                 && let Some(places) = self.kinds_or_words(item, &parts, names_path)
             {
                 found.push(Limit::Places(places, rule(parts.has(Term::Existing))));
+            } else if verb == Term::Add
+                && parts.has(Term::File)
+                && parts.has_only(&[Term::Add, Term::New, Term::File, Term::All, Term::Not])
+            {
+                found.push(Limit::NewFiles);
             } else if PACKAGE_VERBS.contains(&verb)
                 && parts.has(Term::Dependency)
                 && parts.has_only(&[Term::Dependency, Term::New, Term::All, Term::Else, verb])
@@ -85,14 +102,7 @@ impl ClauseReader<'_> {
         let kinds = parts.kinds();
         let is_plain = item.iter().all(|token| {
             token.term.is_none()
-                || token.is_any(&[
-                    Term::Filler,
-                    Term::File,
-                    Term::Existing,
-                    Term::All,
-                    Term::That,
-                    Term::Not,
-                ])
+                || token.is_any(PLAIN)
                 || token.is_any(PLACE_VERBS)
                 || token
                     .term
@@ -132,20 +142,34 @@ fn items(words: &[Token]) -> Vec<&[Token]> {
 
 /// Whether an item is nothing but paths, and words that say nothing besides.
 fn is_bare(item: &[Token]) -> bool {
-    item.iter().all(|token| {
+    // "The grammar file grammar.lark"
+    let names_file = |at: usize| {
+        item[at].term.is_none()
+            && item.get(at + 1).is_some_and(|next| next.is(Term::File))
+            && !item[at].is_quoted
+    };
+    item.iter().enumerate().all(|(at, token)| {
         token.is_place()
-            || token.is_any(&[
-                Term::Filler,
-                Term::File,
-                Term::All,
-                Term::That,
-                Term::Existing,
-                Term::Most,
-                Term::Not,
-            ])
+            || token.is_any(PLAIN)
             || token.is_any(PLACE_VERBS)
+            || token.is(Term::Most)
+            || names_file(at)
     })
 }
+
+/// Meanings of words beside the names of places.
+const PLAIN: &[Term] = &[
+    Term::Filler,
+    Term::File,
+    Term::All,
+    Term::That,
+    Term::Existing,
+    Term::Not,
+    Term::Leave,
+    Term::Keep,
+    Term::Still,
+    Term::HandsOff,
+];
 
 /// Whether the last action stands after the last object.
 fn ends_with_verb(words: &[Token]) -> bool {
