@@ -133,7 +133,15 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
 pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let start = Class::of("A-Za-z0-9_.:-").run_back(bytes, keyword.start, MAX_NAME);
-    if start == 0 || bytes[start - 1] != b'<' {
+    // `<password>`, or the value of an attribute: `<entry key="db.password">`.
+    let quoted = bytes[keyword.end - 2] == b'"';
+    let opens = match start.checked_sub(2).map(|at| &bytes[at..start]) {
+        Some([b'=', b'"']) => quoted,
+        Some([_, b'<']) => !quoted,
+        Some(_) => false,
+        None => start == 1 && bytes[0] == b'<' && !quoted,
+    };
+    if !opens {
         return;
     }
     let rest = &bytes[keyword.end..];
@@ -152,7 +160,7 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     };
     let name = Name {
-        text: &scan.text[start..keyword.end - 1],
+        text: &scan.text[start..keyword.end - 1 - usize::from(quoted)],
         start,
         quoted: true,
         spaced: false,

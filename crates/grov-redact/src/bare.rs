@@ -4,6 +4,7 @@ use crate::codes::{ProductKey, product_key};
 use crate::pattern::Class;
 use crate::random::{Alphabet, MAX_TOKEN, generated, is_encoded_text};
 use crate::scan::{Certainty, Scan};
+use crate::seed;
 use crate::surroundings::{Said, said};
 use crate::value::{is_name, is_public_identifier, is_stand_in};
 use std::ops::Range;
@@ -20,7 +21,7 @@ const BLOCK: usize = 16;
 /// Finds all generated tokens.
 pub(crate) fn tokens(scan: &mut Scan<'_>) {
     let bytes = scan.bytes;
-    let mut seen = 0;
+    let (mut seen, mut line_end) = (0, 0);
     let mut at = 0;
     while at < bytes.len() {
         let mut last = [b' '; BLOCK];
@@ -45,9 +46,29 @@ pub(crate) fn tokens(scan: &mut Scan<'_>) {
             if seen > at + 2 * BLOCK {
                 at = seen - BLOCK;
             }
+        } else if at >= line_end.max(BLOCK) && is_plain(block) && is_plain_words(&bytes[at - BLOCK..at]) {
+            line_end = seed::line_around(scan, at);
         }
         at += BLOCK;
     }
+}
+
+/// Returns whether a block has only small letters and spaces, or only digits, commas and spaces: part of the words of a wallet or of
+/// an array. Free of branches too.
+fn is_plain(block: &[u8; BLOCK]) -> bool {
+    let (mut words, mut numbers) = (1_u8, 1_u8);
+    for byte in block {
+        let space = u8::from(*byte == b' ');
+        words &= u8::from(byte.wrapping_sub(b'a') < 26) | space;
+        numbers &= u8::from(byte.wrapping_sub(b'0') < 10) | u8::from(*byte == b',') | space;
+    }
+    words | numbers != 0
+}
+
+/// Returns whether a block is plain and no indentation.
+fn is_plain_words(block: &[u8]) -> bool {
+    let spaces = block.iter().filter(|byte| **byte == b' ').count();
+    spaces <= BLOCK / 2 && block.try_into().is_ok_and(is_plain)
 }
 
 /// Returns the start of a run without the letter of an escape such as `\n`, or the end of a terminal colour code.
@@ -437,6 +458,8 @@ impl<'t> Place<'t> {
         let after = scan.bytes.get(range.end..).unwrap_or_default();
         PREFIXES.iter().any(|prefix| self.word.contains(prefix))
             || self.before.ends_with("::")
+            // The coordinates of a public key in JSON.
+            || ["\"x\":", "\"y\":", "\"n\":", "\"e\":", "\"x5c\":"].iter().any(|name| self.before.trim_end_matches([' ', '"', '[']).ends_with(name))
             || names_an_asset(after)
             || Self::in_lines_of_data(scan, range)
     }

@@ -19,7 +19,7 @@ pub(crate) const RECOVERY_WORDS: &[&str] = &[
 /// Words for the number of a licence, in the languages of prompts.
 #[rustfmt::skip]
 pub(crate) const SERIAL_WORDS: &[&str] = &[
-    "serial ", "serial:", "serial=", "licens", "licenc", "licenz", "licenç", "licent", "lizenz", "product key", "activation",
+    "serial ", "serial:", "serial=", "licens", "licenc", "licenz", "licenç", "licent", "zenzschl", "zenznum", "zenz:", "zenz ", "product key", "activation",
     "seriennummer", "produktschlüssel", "clé de produit", "numéro de série", "número de serie", "numero di serie", "numer seryjny",
     "лицензи", "серийный", "активации", "lisans", "序列号", "激活码", "许可证", "ライセンス", "シリアル", "라이선스", "시리얼",
 ];

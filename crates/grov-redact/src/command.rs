@@ -1,5 +1,6 @@
 //! Finds passwords on command lines.
 
+use crate::chosen::is_made;
 use crate::header;
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan, end_of_run};
@@ -147,8 +148,10 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
         Form::Password | Form::Attached | Form::Cookies => Some(word),
         Form::Secretly => {
             let text = scan.text.get(word.clone())?;
-            (text.len() >= 6 && has_digit(text) && !text.contains(['/', ':', '.', '=']) || looks_random(text))
-                .then_some(word)
+            (text.len() >= 6 && has_digit(text) && !text.contains(['/', ':', '.', '='])
+                || looks_random(text)
+                || is_made(text))
+            .then_some(word)
         }
         Form::UserAndPassword(sign) => {
             let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
@@ -213,9 +216,7 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if text.len() < 3 || text.starts_with('-') || is_stand_in(text) || is_usage(scan, start, text) {
         return;
     }
-    let password = scan.text[keyword.clone()]
-        .to_ascii_lowercase()
-        .starts_with("-pass");
+    let password = scan.text[keyword.clone()].to_ascii_lowercase().contains("pass");
     // `mysql --password NAME` prompts for it; a next word without digits is the database.
     let line = &bytes[keyword.start.saturating_sub(160)..keyword.start];
     let command = line
@@ -304,8 +305,8 @@ pub(crate) fn here_string(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let names: [&[u8]; 7] = [
-        b"passw", b"token", b"sudo -s", b"secret", b"login", b"auth", b"key",
+    let names: [&[u8]; 8] = [
+        b"kinit", b"passw", b"token", b"sudo -s", b"secret", b"login", b"auth", b"key",
     ];
     if !names
         .iter()

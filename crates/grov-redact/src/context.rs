@@ -41,6 +41,7 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (file_name::password, file_name::WORDS),
     (literals::literal, literals::BEFORE_LITERAL),
     (literals::call, literals::CALLS),
+    (literals::certain, literals::CERTAIN),
     (literals::directive, literals::DIRECTIVES),
     (codes::pin, codes::PIN_WORDS),
     (codes::one_time, codes::ONE_TIME_WORDS),
@@ -58,12 +59,12 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
         "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
         "-authkey", "-account-key", "-pw", "-psk", "-pat", "-hmac-key", "-private-key", "-master-key", "-encryption-key", "-license-key",
     ]),
-    (assignment::element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>"]),
+    (assignment::element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>", "password\">", "passwd\">", "secret\">", "pwd\">", "pass\">", "token\">"]),
     (sentence, &[
         "password is ", "passphrase is ", "password is:", "seed is ", "token is ", "secret is ", "api key is ",
         "secret key is ", "secret_access_key ",
     ]),
-    (sql_password, &["identified by ", "_password by ", "password '"]),
+    (sql_password, &["identified by ", "_password by ", "password '", "storepassword \"", "keypassword \""]),
     (netrc_password, &["password "]),
     (pgpass_password, &[":5432:", ":5433:", ":5434:", ":6432:"]),
     (places::share, &["net use "]),
@@ -289,7 +290,9 @@ fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     } else {
         keyword.end
     };
-    if continues_a_word(bytes, keyword.start) && bytes[keyword.start] != b'_'
+    // `storePassword '…'` is an assignment in Gradle.
+    let is_camel_case = bytes[keyword.start] == b'P' && bytes.get(keyword.start + 1) == Some(&b'a');
+    if continues_a_word(bytes, keyword.start) && bytes[keyword.start] != b'_' && !is_camel_case
         || !matches!(bytes.get(quote_at), Some(b'\'' | b'"'))
     {
         return;

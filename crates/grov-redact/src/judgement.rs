@@ -1,8 +1,8 @@
 //! Decides whether the value of an assignment is a secret, by its name, its syntax and its form.
 
 use crate::assignment::{Name, RANDOM, Value, in_query, starts_line};
+use crate::chosen::{is_joined, is_leet};
 use crate::key::{self, Meaning};
-use crate::pattern::Class;
 use crate::scan::Scan;
 use crate::value::{
     has_digit, has_letter, has_space, is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words,
@@ -84,7 +84,9 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     if value.quoted {
         return !(words && text.contains(['.', '/', ':', '\'']));
     }
-    let identifier = text.bytes().all(|byte| Class::of("A-Za-z0-9_.").has(byte));
+    let identifier = text
+        .chars()
+        .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.'));
     if !identifier {
         return !is_code(text) && text.len() >= 4;
     }
@@ -95,7 +97,7 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     }
     if digit {
         let upper_name = is_constant(name.text);
-        let name_of_something = text.contains(['.', '_']);
+        let name_of_something = text.contains(['.', '_']) && !is_leet(text);
         return text.len() >= 4
             && !is_type(text)
             && (tight && (upper_name || !name_of_something)
@@ -127,6 +129,9 @@ fn is_generated_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value
     }
     if is_constant(text) && is_words(text.trim_end_matches(|c: char| c.is_ascii_digit())) {
         return false;
+    }
+    if meaning == Meaning::Secret && is_joined(text) && (value.quoted || !value.spaced) {
+        return true;
     }
     if is_words(text) {
         // Such as `SECRET=swordfish`.

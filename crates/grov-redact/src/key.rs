@@ -96,7 +96,8 @@ const TAILS: &[&[u8]] = &[
 const PASSWORDS: &[&[u8]] = &[
     b"password", b"passwd", b"passphrase", b"passcode", b"passwort", b"motdepasse", b"contrasena",
     b"mysqlpwd", b"rediscliauth", b"userpwd", b"dbpwd", b"userpass", b"dbpass", b"mypass", b"rootpass",
-    b"sshpass",
+    b"sshpass", b"senha", b"contrasena", b"parola", b"lozinka", b"salasana", b"haslo", b"heslo", b"jelszo", b"sifre", b"clave", b"adgangskode",
+    b"kennwort", b"wachtwoord", b"losenord", b"kodeord", b"passord",
 ];
 
 #[rustfmt::skip]
@@ -140,7 +141,24 @@ fn may_mean_secret(name: &[u8]) -> bool {
     };
     let ends =
         |end: &[u8]| name.len() >= end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end);
-    name.windows(3).any(known) || ends(b"pw") || ends(b"_pat")
+    let foreign = match name {
+        [.., a, b, c] => matches!(
+            folded(&[*a, *b, *c]),
+            (b'n', b'h', b'a')
+                | (b'e' | b'a', b'n', b'a')
+                | (b'o', b'l', b'a')
+                | (b'n', b'k', b'a')
+                | (b's', b'l' | b'z', b'o')
+                | (b'f', b'r', b'e')
+                | (b'a', b'v', b'e')
+                | (b'g', b'd', b'e')
+                | (b'o', b'r', b't' | b'd')
+                | (b'e', b's' | b'z', b'o')
+                | (b'm', b'd', b'p')
+        ),
+        _ => false,
+    };
+    foreign || name.windows(3).any(known) || ends(b"pw") || ends(b"_pat")
 }
 
 /// Returns the kind of secret that a name means.
@@ -154,7 +172,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     }
     let (joined, last) = (words.joined(), words.last());
     let ends = |list: &[&[u8]]| list.iter().any(|ending| joined.ends_with(ending));
-    if ends(PASSWORDS) || matches!(last, b"pass" | b"pwd" | b"pw" | b"psw" | b"psk") {
+    if ends(PASSWORDS) || matches!(last, b"pass" | b"pwd" | b"pw" | b"psw" | b"psk" | b"mdp") {
         Some(Meaning::Password)
     } else if ends(API_KEYS) {
         Some(Meaning::ApiKey)

@@ -19,6 +19,7 @@
 
 mod assignment;
 mod bare;
+mod chosen;
 mod codes;
 mod command;
 mod context;

@@ -1,8 +1,9 @@
 //! Passwords and keys that are known by the call, the statement or the directive before them: `PRAGMA key = '…'`, `PSK "…"`,
 //! `ConvertTo-SecureString "…"`, `requirepass …`.
 
+use crate::chosen::{is_made, is_numbered};
 use crate::pattern::Class;
-use crate::prose;
+use crate::prose::{self, is_algorithm};
 use crate::scan::{Certainty, Scan};
 use crate::value::{has_digit, has_letter, is_hex, is_prose, is_stand_in, is_words};
 use std::ops::Range;
@@ -39,6 +40,35 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     "ppp chap password ", "password 7 ", "password 0 ", "secret 0 ", "secret 7 ", ".logon ", "db2 connect ", "input_pw ", "user_pw ", "owner_pw ", "kv put ",
     "rclone config ", "kv patch ",
 ];
+
+/// Directives whose next word is a password, whatever it is made of.
+#[rustfmt::skip]
+pub(crate) const CERTAIN: &[&str] = &[
+    "requirepass ", "masterauth ", "auth_pass ", "bindpw ", "rootpw ", "olcrootpw: ", "input_pw ", "user_pw ", "owner_pw ", "isakmp key ", "server key ",
+    "server key 0 ", "auth default ", "redis-cli auth ", "chap password ", "chap password 0 ", "snmp-server community ", "ascii 0 ", "key-string ",
+];
+
+/// Finds the word after a directive that takes one.
+pub(crate) fn certain(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let to = scan.text.floor_char_boundary(keyword.end.saturating_add(160));
+    let line = scan.text[keyword.end..to].split('\n').next().unwrap_or_default();
+    let word = line.split(' ').next().unwrap_or_default();
+    let text = word.trim_matches(['"', '\'', '`', ',', ';']);
+    let plain =
+        text.len() < 8 && text.chars().all(char::is_lowercase) || is_prose(text) || is_algorithm(text);
+    let joined = text.contains(['-', '_', '.', '!', '#', '%'])
+        || has_digit(text)
+        || text.chars().any(char::is_uppercase);
+    if text.len() >= 6
+        && joined
+        && !plain
+        && !is_stand_in(text)
+        && !text.contains(['(', ')', '<', '/', '=', '$'])
+    {
+        let start = keyword.end + (text.as_ptr() as usize - line.as_ptr() as usize);
+        scan.found("command-password", Certainty::Place, start..start + text.len());
+    }
+}
 
 /// Finds the literal after a statement.
 pub(crate) fn literal(scan: &mut Scan<'_>, keyword: Range<usize>) {
@@ -102,7 +132,10 @@ pub(crate) fn call(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let is_key = text
         .strip_prefix("0x")
         .is_some_and(|digits| digits.len() == 64 && is_hex(digits));
-    if is_key || is_chosen(text) {
+    // After a user name or the name of a field, any form of password.
+    let before = scan.text[keyword.end..range.start].to_ascii_lowercase();
+    let follows = before.contains(['"', '\'']) && before.contains(',') || before.contains("pass");
+    if is_key || is_chosen(text) || follows && is_made(text) {
         scan.found("secret", Certainty::Place, range);
     }
 }
@@ -135,9 +168,10 @@ pub(crate) fn directive(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
     let to = text.floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
     let line = text[keyword.end..to]
-        .split(['\n', '|', ';', '#'])
+        .split(['\n', '|', ';'])
         .next()
         .unwrap_or_default();
+    let line = line.split(" #").next().unwrap_or_default();
     let mut found = Vec::new();
     for word in line.split_whitespace().take(MAX_WORDS) {
         let word = word.trim_matches(['"', '\'', '`', ',', '\\', '(', ')']);
@@ -176,7 +210,8 @@ fn is_secret_word(word: &str) -> bool {
         && !(word.contains('.') && is_address())
         && !prose::is_algorithm(word)
         && prose::file_stem(word).is_none()
-        && !looks_like_a_name(word)
+        && (!looks_like_a_name(word) || is_numbered(word))
+        || is_made(word)
 }
 
 /// Returns whether a word is a name of small letters with a number: `db2`, `node-17`, `release-2024`.

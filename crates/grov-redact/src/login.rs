@@ -1,6 +1,7 @@
 //! Logins in values and before hosts, and the values that assignments leave alone: times, resource names.
 
 use crate::assignment::{Name, Value, is_quote};
+use crate::chosen::is_made;
 use crate::pattern::Class;
 use crate::prose;
 use crate::scan::{Scan, end_of_run};
@@ -73,9 +74,10 @@ pub(crate) fn password_before_host(scan: &Scan<'_>, name: &Name<'_>, at: usize) 
         return None;
     }
     let host = bytes.get(end + 1..HOST.run(bytes, end + 1, 64))?;
-    let is_host = host.contains(&b'.') && host.first().is_some_and(u8::is_ascii_alphanumeric);
+    let is_host =
+        (host.contains(&b'.') || host == b"tcp") && host.first().is_some_and(u8::is_ascii_alphanumeric);
     let password = scan.text.get(at + 1..end).filter(|_| is_host)?;
-    prose::is_chosen(password).then_some(at + 1..end)
+    is_made(password).then_some(at + 1..end)
 }
 
 /// Returns whether a colon is in a time of day, such as `T12:30:05`. Logs are full of them.

@@ -2,6 +2,7 @@
 //! URL.
 
 use crate::MASK_START;
+use crate::chosen::{is_leet, is_made, is_numbered};
 use crate::prose;
 use crate::scan::{Certainty, Scan};
 use crate::value::is_hex;
@@ -87,8 +88,9 @@ pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let rest = rest(scan, &keyword);
     let elaborate =
         words(rest).map(|(at, word)| (at, word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`'])));
-    let mut elaborate =
-        elaborate.filter(|(_, word)| prose::is_elaborate(word) && prose::file_stem(word).is_none());
+    let mut elaborate = elaborate.filter(|(_, word)| {
+        is_made(word) && (prose::is_elaborate(word) || is_leet(word) || is_numbered(word))
+    });
     if let Some((at, word)) = elaborate.next() {
         return report(scan, &keyword, rest, at..at + word.len());
     }
@@ -109,7 +111,7 @@ pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
         },
     };
     let password = password.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
-    if prose::is_chosen(password) {
+    if is_made(password) {
         report(scan, &keyword, rest, at..at + password.len());
     }
 }
@@ -126,7 +128,7 @@ pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let mut words = words(rest).skip_while(|(_, word)| matches!(*word, "is" | "ist" | "=" | ":"));
     let Some((at, word)) = words.next() else { return };
     let word = word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
-    if prose::is_chosen(word) {
+    if is_made(word) {
         report(scan, &keyword, rest, at..at + word.len());
     } else if scan.text[keyword.clone()].trim().eq_ignore_ascii_case("pw")
         && scan.bytes[keyword.end - 1] == b' '
@@ -152,7 +154,7 @@ pub(crate) fn half_pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     }
     let rest = rest(scan, &keyword);
-    if let Some((at, word)) = words(rest).next().filter(|(_, word)| prose::is_chosen(word)) {
+    if let Some((at, word)) = words(rest).next().filter(|(_, word)| is_made(word)) {
         report(scan, &keyword, rest, at..at + word.len());
     }
 }

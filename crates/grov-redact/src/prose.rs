@@ -1,6 +1,7 @@
 //! Finds secrets that are named in prose: "the password is hunter-22", "Passwort vom Server ist …", "API-Schlüssel: …".
 
 use crate::MASK_START;
+use crate::chosen::{is_joined, is_leet, is_made, is_numbered};
 use crate::pattern::Class;
 use crate::places::passphrase;
 use crate::random::is_scrambled;
@@ -133,7 +134,7 @@ pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     // In other languages the name and its value need no copula: "пароль от базы …".
     let last = candidates.last().filter(|last| {
         let digits = last.text.bytes().filter(u8::is_ascii_digit).count();
-        !english && digits >= 2 && is_elaborate(last.text) && file_stem(last.text).is_none()
+        !english && (digits >= 2 || is_leet(last.text)) && is_made(last.text)
     });
     let last = last.map(|last| last.range.clone());
     let found = candidates.into_iter().find(is_password);
@@ -530,7 +531,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
     if digits == 0 {
         let camel = length >= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_name(word);
         let joined = length >= 8 && mixed && word.trim_start_matches(STRONG).contains(JOINING);
-        return candidate.lead >= Lead::Stated && joined
+        return candidate.lead >= Lead::Stated && (joined || is_joined(word))
             || candidate.lead == Lead::Stated && camel
             || candidate.lead == Lead::Quoted && strong && !is_words(word);
     }
@@ -540,6 +541,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
         Lead::Adjacent | Lead::Words => {
             length >= 8 && strong
                 || is_scrambled(word)
+                || length >= 8 && (is_leet(word) || digits >= 2 && is_numbered(word))
                 || length >= 10 && digits >= 2 && (mixed || separators >= 2 && digits <= 6)
                 || looks_random(word)
         }

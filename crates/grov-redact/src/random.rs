@@ -131,7 +131,8 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
     } else {
         shape.in_camel_case
     };
-    let is_camel_case = in_camel_case * 2 >= length;
+    let is_camel_case =
+        in_camel_case * 2 >= length || (shape.in_camel_case + shape.short_words) * 25 >= length * 18;
     let spread = entropy(bytes) / (bytes.len() as f32).log2();
     let mixed = shape.upper >= 2 && shape.lower >= 2;
     if mixed {
@@ -145,7 +146,7 @@ pub(crate) fn generated(text: &str) -> Option<Alphabet> {
             && shape.digits >= 2
             && changes >= 0.3
             && in_words <= 0.6
-            && (shape.in_camel_case + shape.short_words) * 5 < length * 3;
+            && (shape.in_camel_case + shape.short_words) * 10 < length * 7;
         return match (random, worded) {
             (true, _) => Some(Alphabet::Mixed),
             (false, true) => Some(Alphabet::MixedWords),
@@ -177,7 +178,7 @@ pub(crate) fn is_scrambled(text: &str) -> bool {
         && !has_sequence(text.as_bytes())
 }
 
-/// Returns whether the text has a sequence of 6 ascending characters, such as `abcdef`, or 5 equal ones. Alphabets and invented
+/// Returns whether the text has a sequence of 6 ascending characters, such as `abcdef`, or 6 equal ones. Alphabets and invented
 /// values have one.
 pub(crate) fn has_sequence(text: &[u8]) -> bool {
     let rises = |signs: &[u8]| {
@@ -186,7 +187,7 @@ pub(crate) fn has_sequence(text: &[u8]) -> bool {
             .all(|pair| matches!(pair, [a, b] if a.checked_add(1) == Some(*b)))
     };
     let stays = |signs: &[u8]| signs.windows(2).all(|pair| matches!(pair, [a, b] if a == b));
-    text.windows(6).any(rises) || text.windows(5).any(stays)
+    text.windows(6).any(rises) || text.windows(6).any(stays)
 }
 
 /// Returns whether a token is base64 of printable text: then it is what the text is.

@@ -6,7 +6,6 @@ use crate::command::{self, PROGRAMS};
 use crate::context::{self, CONTEXTS};
 use crate::index::{Trigger, for_each_keyword};
 use crate::redactor::Finding;
-use crate::seed;
 use crate::tokens::{COUNT, TOKENS};
 use crate::url;
 use memchr::memchr3_iter;
@@ -53,6 +52,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) commands_until: [usize; PROGRAMS.len()],
     /// Private blocks and keys before this offset were already found.
     pub(crate) blocks_until: usize,
+    /// The heading of the table whose rows were read last, and their end.
+    pub(crate) table: Range<usize>,
 }
 
 impl<'t> Scan<'t> {
@@ -65,11 +66,11 @@ impl<'t> Scan<'t> {
             assigned_until: 0,
             commands_until: [0; PROGRAMS.len()],
             blocks_until: 0,
+            table: 0..0,
         };
         scan.keywords();
         scan.separators();
         bare::tokens(&mut scan);
-        seed::lines(&mut scan);
         scan.merged()
     }
 

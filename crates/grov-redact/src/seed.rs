@@ -1,7 +1,6 @@
 //! Finds the seed phrases of wallets: 12 to 24 words of the English list of BIP-39.
 
 use crate::scan::{Certainty, Scan};
-use memchr::memchr_iter;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -39,37 +38,26 @@ pub(crate) fn phrase(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds phrases that fill a line.
-pub(crate) fn lines(scan: &mut Scan<'_>) {
-    // Twelve words of three letters.
-    const SHORTEST: usize = 47;
+/// Finds the phrase, or the key pair, that fills the line around a place. Returns the end of the line.
+pub(crate) fn line_around(scan: &mut Scan<'_>, at: usize) -> usize {
+    const LONGEST: usize = 420;
     let bytes = scan.bytes;
-    let mut start = 0;
-    for end in memchr_iter(b'\n', bytes).chain([bytes.len()]) {
-        let line = start..end;
-        start = end + 1;
-        if bytes.get(line.start) == Some(&b'[')
-            && let Some(range) = key_pair_at(bytes, line.start)
-        {
+    let from = at.saturating_sub(LONGEST);
+    let start = memchr::memrchr(b'\n', &bytes[from..at]).map_or(from, |found| from + found + 1);
+    let rest = &bytes[at..bytes.len().min(at + LONGEST)];
+    let end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    let line = &bytes[..end];
+    if bytes.get(start) == Some(&b'[') {
+        if let Some(range) = key_pair_at(line, start) {
             scan.found("private-key", Certainty::Form, range);
-            continue;
         }
-        let plain = |byte: &u8| byte.is_ascii_lowercase() || *byte == b' ';
-        let is_plain = (SHORTEST..=220).contains(&line.len())
-            && bytes[line.start..line.start + 12].iter().all(plain)
-            && bytes[line.start + 30..line.start + SHORTEST].iter().all(plain);
-        if is_plain
-            && let Ok(range) = phrase_at(&bytes[..line.end], line.start)
-            && bytes
-                .get(line.start..range.start)
-                .is_some_and(|gap| gap.iter().all(|byte| *byte == b' '))
-            && bytes
-                .get(range.end..line.end)
-                .is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
-        {
-            scan.found("secret", Certainty::Form, range);
-        }
+    } else if let Ok(range) = phrase_at(line, start)
+        && line[start..range.start].iter().all(|byte| *byte == b' ')
+        && line[range.end..].iter().all(u8::is_ascii_whitespace)
+    {
+        scan.found("secret", Certainty::Form, range);
     }
+    end
 }
 
 /// Returns the range of a key pair of Solana: an array of 64 bytes.

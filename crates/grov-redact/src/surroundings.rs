@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 #[rustfmt::skip]
 const SECRET_WORDS: &[&str] = &[
     // English, and names in programs.
-    "key", "token", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "hmac",
+    "key", "token", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", 
     "bearer", "credential", "credentials", "creds", "serial", "license", "licence", "seed", "salt", "webhook", "oauth", "login",
     "pw", "auth", "keys", "tokens", "secrets", "authkey", "creds",
     // Other languages.
@@ -102,7 +102,7 @@ const PUBLIC_WORDS: &[&str] = &[
     "trace", "span", "request", "image", "layer", "blob", "tree", "build", "boundary", "cursor", "alphabet", "charset", "cid", "ipfs",
     "container", "mint", "program", "account", "ref", "version", "encoded", "expected", "actual", "assert", "vector",
     "ciphertext", "plaintext", "signature", "sig", "identifier", "url", "uri", "path", "file", "chunk", "asset", "slug", "sum", "h1",
-    "mappings", "resolved", "challenge", "snapshot", "sample", "secure", "encrypted", "peer", "node", "x", "y", "n", "e", "ssh", "rsa", "ed25519",
+    "mappings", "resolved", "challenge", "snapshot", "sample", "secure", "encrypted", "peer", "node", "ssh", "rsa", "ed25519",
 ];
 
 /// What the words before a token say.
@@ -215,6 +215,8 @@ pub(crate) fn said(before: &str) -> Said {
         if said == Said::Secret {
             match sense {
                 Sense::Public | Sense::Harmless if is_next => return Said::Public,
+                // "Auth token", "webhook key".
+                Sense::Secret if is_next => return Said::KeyOfSomething,
                 Sense::Provider | Sense::Precise | Sense::PreciseSecret => return Said::KeyOfSomething,
                 _ => is_next = false,
             }

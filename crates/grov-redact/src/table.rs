@@ -34,6 +34,10 @@ pub(crate) fn column(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let Some(line) = row_at(text, line_start) else {
         return;
     };
+    // The heading of another column of the same table is read, a row is not.
+    if scan.table.start < line_start && line_start < scan.table.end {
+        return;
+    }
     let before = &line[..keyword.start - line_start];
     let number = before.matches(separator).count() + 1;
     let Some(heading) = line.split(separator).nth(number) else {
@@ -71,6 +75,7 @@ pub(crate) fn column(scan: &mut Scan<'_>, keyword: Range<usize>) {
             }
         }
         at += row.len() + 1;
+        scan.table = line_start..at;
     }
 }
 

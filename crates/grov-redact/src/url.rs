@@ -36,6 +36,14 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
             at_sign = url.iter().rposition(|byte| *byte == b'@');
         }
     }
+    if at_sign.is_none() && matches!(url.get(slash), Some(b'?' | b'#')) {
+        // A password may also contain an unescaped hash or question mark, if the user name before it is plain.
+        let end = url.iter().position(|byte| *byte == b'/').unwrap_or(url.len());
+        let user = Class::of("A-Za-z0-9_.%-").run(url, 0, end);
+        if user > 0 && url.get(user) == Some(&b':') && user < slash {
+            at_sign = url[..end].iter().rposition(|byte| *byte == b'@');
+        }
+    }
     let Some(at_sign) = at_sign else { return };
     if scan
         .text
