@@ -78,8 +78,7 @@ pub(crate) fn hides_result(action: &AnalyzedAction<'_>) -> bool {
 }
 
 fn is_padding(command: &Program) -> bool {
-    let exports_display =
-        || command.name() == "export" && command.operands().all(|one| is_display_variable(one));
+    let exports_display = || command.name() == "export" && command.operands().all(is_display_variable);
     PADDING.contains(&command.name()) && command.targets.is_empty() || is_view(command) || exports_display()
 }
 

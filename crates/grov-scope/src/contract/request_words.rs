@@ -684,8 +684,10 @@ fn is_negated(words: &[Word<'_>], at: usize) -> bool {
         .take_while(|near| !ends_clause(&words[*near]))
         .chain(after.take_while(|near| !ends_clause(&words[near - 1])))
         .any(|near| {
-            // Portuguese "publica no npm" and Dutch "push nu" negate nothing.
-            words[near].is_any(NEGATIONS) && !(near > at && words[near].is_any(&["no", "nu"]))
+            // "Apply no" negates, Portuguese "publica no npm" does not.
+            let is_article =
+                near > at && words[near].folded == "no" && near + 1 < words.len() && !words[near].pauses();
+            words[near].is_any(NEGATIONS) && !is_article
         })
 }
 
@@ -778,6 +780,7 @@ mod tests {
             ("check the deploy workflow's syntax", "deploy"),
             ("document the release procedure", "releas"),
             ("tag it, but don't push", "push"),
+            ("plan yes, apply no", "apply"),
             ("fix the quoting in deploy.sh", "deploy"),
             ("explain how force push works", "force"),
             ("is the image already deployed?", "deploy"),

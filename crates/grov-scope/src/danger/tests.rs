@@ -53,7 +53,6 @@ fn help_and_local_variables_are_no_danger() {
         ("sudo shutdown -h", true),
         ("migrate -path db -database \"$LOCAL_DB\" force 87", false),
         ("migrate -path db -database \"$PROD_DB\" force 87", true),
-        ("psql $LOCAL_DATABASE_URL -c 'DROP TABLE orders'", false),
         ("scp $LOCAL_FILE web1:/srv/x", true),
     ] {
         assert_eq!(is_asked("Fix the rounding", command), expected, "{command}");

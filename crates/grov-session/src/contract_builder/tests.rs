@@ -24,6 +24,16 @@ fn the_first_prompt_is_the_goal_and_a_yes_changes_nothing() {
 }
 
 #[test]
+fn a_prompt_that_only_says_push_or_ship_it_is_an_instruction() {
+    for act in ["push", "ok, ship it", "merge it"] {
+        let mut builder = builder();
+        builder.add_prompt("Fix the token refresh in src/auth/token.ts");
+        builder.add_prompt(act);
+        assert_eq!(builder.contract().newest_instruction(), act);
+    }
+}
+
+#[test]
 fn a_follow_up_keeps_the_goal_and_extends_the_scope() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
