@@ -291,8 +291,10 @@ fn said_after(scan: &Scan<'_>, at: usize) -> Said {
 fn said_by_path(word: &str) -> Said {
     #[rustfmt::skip]
     const PARTS: &[&str] = &[
-        "magic", "reset", "verify", "confirm", "activate", "invite", "invitation", "login", "signin", "token", "key", "push", "hook", "hooks",
-        "webhook", "webhooks", "auth", "private", "secret", "session", "bot", "ical", "feed", "unsubscribe", "password", "incoming", "trigger",
+        "magic", "reset", "verify", "confirm", "activate", "invite", "invitation", "login", "signin", "token", "key", "push", "hook",
+        "hooks",
+        "webhook", "webhooks", "auth", "private", "secret", "session", "bot", "ical", "feed", "unsubscribe", "password", "incoming",
+        "trigger",
     ];
     let part = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let part = part.rsplit(['-', '_']).next().unwrap_or_default();
@@ -307,7 +309,9 @@ fn said_by_path(word: &str) -> Said {
 fn is_path(scan: &Scan<'_>, part: &Range<usize>) -> bool {
     let text = &scan.text[part.clone()];
     let is_plain = |segment: &str| is_name(segment) || segment.bytes().all(|byte| byte.is_ascii_digit());
-    text.contains('/') && text.split('/').any(is_plain)
+    // Keys of 30, 32 and 64 bytes in base64 have a slash and perhaps letters alone between two.
+    let is_key = matches!(text.len(), 40 | 43 | 86) && generated(text) == Some(Alphabet::Mixed);
+    text.contains('/') && !is_key && text.split('/').any(is_plain)
 }
 
 /// Returns a segment without the words at its start: `backup_hf_…`, `rotate-aws-secret-…`.

@@ -7,11 +7,15 @@ use crate::value::{has_digit, has_letter, is_hex, is_public_identifier, is_stand
 pub(crate) fn is_leet(word: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
-        "1password", "sha", "md5", "utf8", "utf16", "base64", "base32", "base58", "i18n", "l10n", "a11y", "k8s", "k3s", "x86", "x64", "ipv4", "ipv6", "oauth2",
-        "http2", "http3", "log4j", "s3", "ec2", "b2b", "b2c", "p2p", "e2e", "d3", "n8n", "w3c", "web3", "h264", "h265", "mp3", "mp4", "win32",
+        "1password", "sha", "md5", "utf8", "utf16", "base64", "base32", "base58", "i18n", "l10n", "a11y", "k8s", "k3s", "x86", "x64",
+        "ipv4", "ipv6", "oauth2",
+        "http2", "http3", "log4j", "s3", "ec2", "b2b", "b2c", "p2p", "e2e", "d3", "n8n", "w3c", "web3", "h264", "h265", "mp3", "mp4",
+        "win32",
         "win64", "int32", "int64", "float32", "float64", "u8", "u16", "u32", "u64", "i32", "i64", "ed25519", "x509", "pbkdf2", "argon2",
-        "python3", "py3", "es6", "pkcs", "fido2", "u2f", "tls1", "ssl3", "db2", "neo4j", "couch2", "v1", "v2", "v3", "v4", "id3", "crc32", "md4",
-        "rc4", "aes1", "aes2", "des3", "k6", "g4", "ps2", "bz2", "lz4", "gz2", "ext4", "zip2", "x11", "h2", "t5", "gpt4", "gpt3", "llama", "qwen",
+        "python3", "py3", "es6", "pkcs", "fido2", "u2f", "tls1", "ssl3", "db2", "neo4j", "couch2", "v1", "v2", "v3", "v4", "id3",
+        "crc32", "md4",
+        "rc4", "aes1", "aes2", "des3", "k6", "g4", "ps2", "bz2", "lz4", "gz2", "ext4", "zip2", "x11", "h2", "t5", "gpt4", "gpt3",
+        "llama", "qwen",
     ];
     let is_leet = word.split(|letter: char| !letter.is_alphanumeric()).any(|part| {
         let bytes = part.as_bytes();

@@ -19,7 +19,8 @@ pub(crate) const RECOVERY_WORDS: &[&str] = &[
 /// Words for the number of a licence, in the languages of prompts.
 #[rustfmt::skip]
 pub(crate) const SERIAL_WORDS: &[&str] = &[
-    "serial ", "serial:", "serial=", "licens", "licenc", "licenz", "licenç", "licent", "zenzschl", "zenznum", "zenz:", "zenz ", "product key", "activation",
+    "serial ", "serial:", "serial=", "licens", "licenc", "licenz", "licenç", "licent", "zenzschl", "zenznum", "zenz:", "zenz ",
+    "product key", "activation",
     "seriennummer", "produktschlüssel", "clé de produit", "numéro de série", "número de serie", "numero di serie", "numer seryjny",
     "лицензи", "серийный", "активации", "lisans", "序列号", "激活码", "许可证", "ライセンス", "シリアル", "라이선스", "시리얼",
 ];
@@ -27,8 +28,9 @@ pub(crate) const SERIAL_WORDS: &[&str] = &[
 /// Words for a code of a few digits.
 #[rustfmt::skip]
 pub(crate) const PIN_WORDS: &[&str] = &[
-    "puk ", "puk:", "pin code", "pin-code", "pincode", "pin is", "pin ist", "pin:", "sim pin", "sim-pin", "unlock code", "entsperrcode", "türcode",
-    "door code", "gate code", "alarm code", "code pin", "pin für", "pin for", "código pin", "пин-код", "pin del", "pin do", "wlan key", "wlan-key",
+    "puk ", "puk:", "pin code", "pin-code", "pincode", "pin is", "pin ist", "pin:", "sim pin", "sim-pin", "unlock code", "entsperrcode",
+    "türcode",
+    "door code", "gate code", "code pin", "pin für", "pin for", "código pin", "пин-код", "pin del", "pin do", "wlan key", "wlan-key",
     "wifi key", "wpa key", "wpa2 key", "wlan-schlüssel", "wifi password", "wlan-passwort",
 ];
 
@@ -81,7 +83,12 @@ pub(crate) fn recovery(scan: &mut Scan<'_>, keyword: Range<usize>) {
 pub(crate) fn serial(scan: &mut Scan<'_>, keyword: Range<usize>) {
     // Most licences are prose.
     let near = &scan.bytes[keyword.end..scan.bytes.len().min(keyword.end + 96)];
-    let is_group = |pair: &[u8]| matches!(pair, [a, b] if (a.is_ascii_digit() && (b.is_ascii_uppercase() || *b == b'-')) || (a.is_ascii_uppercase() && b.is_ascii_digit()));
+    let is_group = |pair: &[u8]| {
+        matches!(
+            pair,
+            [b'0'..=b'9', b'A'..=b'Z' | b'-'] | [b'A'..=b'Z', b'0'..=b'9']
+        )
+    };
     if !near.windows(2).any(is_group) {
         return;
     }

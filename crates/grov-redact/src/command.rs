@@ -73,7 +73,7 @@ pub(crate) const PROGRAMS: [Program; 37] = [
         options: &["-p", "-P", "-s"], form: Form::Secretly },
     Program { keywords: &["rar "], options: &["-p", "-hp"], form: Form::Attached },
     Program { keywords: &["snmpget ", "snmpwalk ", "snmpset ", "snmpbulkwalk "], options: &["-c"], form: Form::Secretly },
-    Program { keywords: &["etcdctl ", "influx ", "wget ", "aria2c ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
+    Program { keywords: &["etcdctl ", "influx ", "wget ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
 ];
 
 /// Maximum distance of an option from the program's name, in bytes.
@@ -282,8 +282,9 @@ pub(crate) fn oracle(scan: &mut Scan<'_>, keyword: Range<usize>) {
         };
         let password = rest.rsplit_once("@").map_or(rest, |(password, _)| password);
         let password = password.split("@//").next().unwrap_or_default();
+        let password = password.trim_matches(['"', '\'']);
         let is_user = !user.is_empty() && user.bytes().all(|byte| Class::of("A-Za-z0-9_$#").has(byte));
-        if is_user && password.len() >= 3 && !password.contains('/') && !is_stand_in(password) {
+        if is_user && password.len() >= 4 && !password.contains('/') && !is_stand_in(password) {
             let start = keyword.end + (password.as_ptr() as usize - line.as_ptr() as usize);
             scan.found(
                 "command-password",

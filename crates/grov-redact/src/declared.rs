@@ -11,8 +11,9 @@ use std::ops::Range;
 /// Calls and commands with a name and a value.
 #[rustfmt::skip]
 pub(crate) const DECLARING: &[&str] = &[
-    "define(", "#define ", "setenv ", "setx ", "environmentvariable(", "setdefault(", "getenv(", "environ.get(", "putenv(", "setenv(", "setproperty(",
-    "config set --secret ", "setitem(", "set_secret(", "setsecret(", "config.set(", "buildconfigfield(",
+    "define(", "#define ", "setenv ", "setx ", "environmentvariable(", "setdefault(", "getenv(", "environ.get(", "utenv(", "setenv(",
+    "tproperty(",
+    "config set --secret ", "setitem(", "set_secret(", "setsecret(", "ildconfigfield(",
 ];
 
 /// Finds the secret in `define('DB_PASSWORD', 'hunter2')` or `#define WIFI_PASSWORD "hunter2"`.

@@ -7,16 +7,19 @@ use std::ops::Range;
 /// Words for a password in the names of files, with the separator after them.
 #[rustfmt::skip]
 pub(crate) const WORDS: &[&str] = &[
-    "password_", "password-", "passwort_", "passwort-", "passwd_", "passphrase_", "kennwort_", "kennwort-", "haslo_", "haslo-", "hasło_", "hasło-",
+    "password_", "password-", "passwort_", "passwort-", "passwd_", "passphrase_", "kennwort_", "kennwort-", "haslo_", "haslo-",
+    "hasło_", "hasło-",
     "senha_", "senha-", "contrasena_", "contraseña_", "motdepasse_", "mdp_", "mdp-", "parola_", "sifre_", "şifre_", "wachtwoord_", "heslo_",
-    "-pw-", "_pw_", "pw_", "pw-", "losenord_", "lösenord_", "пароль_", "пароль-", "salasana_", "jelszo_", "jelszó_", "zugang_", "credentials_", "creds_", "login_", "pwd_",
+    "-pw-", "_pw_", "pw_", "pw-", "losenord_", "lösenord_", "пароль_", "пароль-", "salasana_", "jelszo_", "jelszó_", "zugang_",
+    "credentials_", "creds_", "login_", "pwd_",
     "密码_", "パスワード_",
 ];
 
 /// Endings of files that people write. Sources have others.
 #[rustfmt::skip]
 const ENDINGS: &[&str] = &[
-    "txt", "md", "doc", "docx", "odt", "pdf", "csv", "xls", "xlsx", "ods", "zip", "7z", "rar", "kdbx", "png", "jpg", "jpeg", "env", "log", "bak",
+    "txt", "md", "doc", "docx", "odt", "pdf", "csv", "xls", "xlsx", "ods", "zip", "7z", "rar", "kdbx", "png", "jpg", "jpeg", "env",
+    "log", "bak",
     "cfg", "conf", "ini", "gpg", "key", "pem", "p12", "pfx", "tar", "gz", "rtf", "html", "eml", "note", "old", "ovpn",
 ];
 

@@ -103,7 +103,8 @@ pub(crate) fn is_time(bytes: &[u8], at: usize) -> bool {
 pub(crate) fn is_signature(name: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
-        "signature", "x-amz-signature", "x-goog-signature", "x-oss-signature", "x-cos-signature", "q-signature", "sig", "sign", "hmac", "hash", "token",
+        "signature", "x-amz-signature", "x-goog-signature", "x-oss-signature", "x-cos-signature", "q-signature", "sig", "sign", "hmac",
+        "hash", "token",
         "x-amz-security-token", "auth_key", "st", "md5",
     ];
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))

@@ -19,8 +19,10 @@ pub(crate) const PASSWORD_WORDS: &[&str] = &[
     "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
     "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
     "비밀번호", "암호는", "лозинка", "κωδικός", "salasana", "sandi", "mật khẩu", "adgangskode", "passord", " mdp ", "mdp:",
-    "clave de acceso", "clave del wifi", "clave del servidor", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "mdp ", "비번", "lozinka",
-    "zaporka", "geslo", "slaptažodis", "parool", "şifrə", "wlan-schlüssel", "wifi key", "wifi-schlüssel", "κωδικό", "парол", "aðgangsorð", "fjalëkalim",
+    "clave de acceso", "clave del wifi", "clave del servidor", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड",
+    "mdp ", "비번", "lozinka",
+    "zaporka", "geslo", "slaptažodis", "parool", "şifrə", "wlan-schlüssel", "wifi key", "wifi-schlüssel", "κωδικό", "парол",
+    "aðgangsorð", "fjalëkalim",
 ];
 
 /// Words for a generated key, in the languages of prompts.
@@ -48,7 +50,8 @@ const MAX_WORDS: usize = 9;
 #[rustfmt::skip]
 const COPULAS: &[&str] = &[
     "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
-    "este", "era", "är", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+    "este", "era", "är", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now",
+    "called", "equals", "becomes", "será", "sarà",
     "là",
 ];
 
@@ -283,6 +286,19 @@ pub(crate) fn key(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
+/// Words near an app password that name no password.
+#[rustfmt::skip]
+pub(crate) const APP_WORDS: &[&str] = &[
+    "gmail", "smtp", "app pw", "app-pw", "app specific", "app-specific", "icloud", "notarytool", "altool", "google app", "aplicaci", "imap",
+];
+
+/// Finds the app password near the name of a service for mail.
+pub(crate) fn app(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if let Some(range) = app_password(scan, &keyword) {
+        scan.found("password", Certainty::Place, range);
+    }
+}
+
 /// Finds an app password of Google: four groups of four letters after words such as "app password".
 fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
     let from = scan.text.floor_char_boundary(keyword.start.saturating_sub(24));
@@ -292,6 +308,12 @@ fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>>
         "app",
         "google",
         "gmail",
+        "smtp",
+        "imap",
+        "mail",
+        "cloud",
+        "notary",
+        "altool",
         "aplica",
         "aplika",
         "anwendung",

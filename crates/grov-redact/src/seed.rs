@@ -11,7 +11,8 @@ static WORDS: LazyLock<Vec<&'static str>> =
 /// Words before a seed phrase.
 #[rustfmt::skip]
 pub(crate) const SEED_WORDS: &[&str] = &[
-    "mnemonic", "seed phrase", "seed-phrase", "seed_phrase", "seedphrase", "seed words", "recovery phrase", "secret phrase", "recovery words",
+    "mnemonic", "seed phrase", "seed-phrase", "seed_phrase", "seedphrase", "seed words", "recovery phrase", "secret phrase",
+    "recovery words",
     "backup phrase", "wallet", "phrase de récupération", "phrase secrète", "frase semilla", "frase de recuperación", "frase semente",
     "frase segreta", "seed:", "seed=", "мнемоник", "сид-фраз", "сид фраз", "seed is", "助记词", "助記詞", "ニーモニック", "シードフレーズ", "니모닉", "시드",
     "wiederherstellungsphrase", "herstelzin", "fraza", "tohum", "mnemonik",

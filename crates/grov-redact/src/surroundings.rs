@@ -15,7 +15,8 @@ const SECRET_WORDS: &[&str] = &[
     "schlüssel", "passwort", "kennwort", "geheimnis", "clé", "jeton", "clave", "llave", "contraseña", "secreto", "chave", "senha",
     "segredo", "chiave", "segreto", "sleutel", "wachtwoord", "geheim", "klucz", "hasło", "anahtar", "anahtarı", "şifre",
     "şifresi", "parola", "cheia", "cheie", "ключ", "ключом", "токен", "токена", "токеном", "пароль", "секрет", "nyckel", "lösenord",
-    "nøgle", "nøkkel", "avain", "salasana", "klíč", "heslo", "kulcs", "jelszó", "kunci", "sandi", "khóa", "nyckeln", "nøglen", "nøkkelen", "schlüssels", "sleutels", "klucza", "kluczem", "ключа", "ключу",
+    "nøgle", "nøkkel", "avain", "salasana", "klíč", "heslo", "kulcs", "jelszó", "kunci", "sandi", "khóa", "nyckeln", "nøglen",
+    "nøkkelen", "schlüssels", "sleutels", "klucza", "kluczem", "ключа", "ключу",
     "токену", "tokenet", "tokenul", "cheia", "avaimen", "klíče", "kulcsa", "κλειδιά", "κλειδί", "κωδικός",
 ];
 
@@ -82,7 +83,8 @@ const PRECISE: &[&str] = &[
     "api", "hmac", "secret", "master", "encryption", "signing", "private", "access", "webhook", "admin", "auth", "personal",
     "credential", "credentials", "oauth", "bearer", "salt", "seed", "deploy", "upload", "wallet", "deployer", "signer", "live",
     "prod", "aes", "luks", "github", "gitlab", "slack", "discord", "telegram", "stripe", "openai", "anthropic", "google", "aws",
-    "gcp", "session", "app", "client", "bot", "reset", "invite", "magic", "refresh", "shared", "storage", "ingest", "integration", "geheimer", "secrète", "secreta", "segreta", "секретный",
+    "gcp", "session", "app", "client", "bot", "reset", "invite", "magic", "refresh", "shared", "storage", "ingest", "integration",
+    "geheimer", "secrète", "secreta", "segreta", "секретный",
     "tajny", "gizli",
 ];
 
@@ -90,7 +92,8 @@ const PRECISE: &[&str] = &[
 #[rustfmt::skip]
 const HARMLESS_BEFORE: &[&str] = &[
     "public", "cache", "primary", "foreign", "partition", "sort", "map", "object", "hash", "lookup", "page", "next", "continuation",
-    "cursor", "sync", "dedup", "idempotency", "publishable", "site", "row", "node", "peer", "verifying", "verification", "query", "websocket",
+    "cursor", "sync", "dedup", "idempotency", "publishable", "site", "row", "node", "peer", "verifying", "verification", "query",
+    "websocket",
 ];
 
 /// Words for what is public although it looks random.

@@ -12,7 +12,8 @@ pub(crate) const HEADINGS: &[&str] = &[
     "| pw", "|pw", "| pass", "|pass", "| kennwort", "|kennwort", "| secret", "|secret", "| token", "|token", "| api key", "| api_key",
     "|api key", "| key ", "| senha", "| contrase", "| mot de passe", "| mdp", "| hasło", "| пароль", "| Пароль", "| şifre", "| parola",
     "| 密码", "| wachtwoord", "| パスワード", "| 비밀번호", "| heslo", "| lösenord", "| adgangskode", "| credential", "| psk", "| pin",
-    ",password", ",pass", ",pw", ",secret", ",token", ",api_key", ",passwort", ",kennwort", ",senha", ";password", ";passwort", ";pw", ";kennwort",
+    ",password", ",pass", ",pw", ",secret", ",token", ",api_key", ",passwort", ",kennwort", ",senha", ";password", ";passwort", ";pw",
+    ";kennwort",
     "\tpassword", "\tpasswort", "\tpw", "\tsecret", "\ttoken", "\tkennwort",
 ];
 
