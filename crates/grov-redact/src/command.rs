@@ -291,8 +291,9 @@ pub(crate) fn oracle(scan: &mut Scan<'_>, keyword: Range<usize>) {
                 Certainty::Place,
                 start..start + password.len(),
             );
-            return;
         }
+        // Later words are files.
+        return;
     }
 }
 
