@@ -1,6 +1,7 @@
 //! Finds credentials in HTTP headers, in logs, code and command lines.
 
 use crate::pattern::Class;
+use crate::random::base64_digit;
 use crate::scan::{Certainty, Scan, end_of_run};
 use crate::token::continues_a_word;
 use crate::value::{has_digit, has_letter, is_stand_in, is_words, looks_random};
@@ -119,13 +120,8 @@ fn is_encoded_login(text: &[u8]) -> bool {
     }
     let (mut bits, mut count, mut colons, mut before) = (0_u32, 0, 0, 0);
     for byte in digits {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return false,
+        let Some(six) = base64_digit(*byte) else {
+            return false;
         };
         bits = bits << 6 | u32::from(six);
         count += 6;

@@ -190,19 +190,26 @@ pub(crate) fn has_sequence(text: &[u8]) -> bool {
     text.windows(6).any(rises) || text.windows(6).any(stays)
 }
 
+/// The value of a digit of base64, of both alphabets.
+pub(crate) fn base64_digit(digit: u8) -> Option<u8> {
+    Some(match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    })
+}
+
 /// Returns whether a token is base64 of printable text: then it is what the text is.
 pub(crate) fn is_encoded_text(text: &str) -> bool {
     let digits = text.trim_end_matches('=').as_bytes();
     let (mut bits, mut count, mut printable) = (0_u32, 0_u32, 0_usize);
     let mut decoded = Vec::with_capacity(digits.len());
     for byte in digits {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return false,
+        let Some(six) = base64_digit(*byte) else {
+            return false;
         };
         bits = (bits << 6 | u32::from(six)) & 0xFFFF;
         count += 6;
