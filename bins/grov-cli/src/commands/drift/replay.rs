@@ -11,7 +11,7 @@ use crate::lines::Lines;
 use crate::output::{self, ExitStatus, Outcome, Terminal};
 use crate::progress::{Position, Progress};
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
-use grov_drift::guard::{PastAction, Question, decide};
+use grov_drift::guard::{PastAction, Question, Stop, decide};
 use grov_session::{Policy, Replay, replay};
 use sequence::Sequence;
 use serde::Serialize;
@@ -32,6 +32,9 @@ struct Answer {
     /// The guard's verdict before each action.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<Vec<Option<&'static str>>>,
+    /// Why the guard gave each verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard_reasons: Option<Vec<Option<String>>>,
 }
 
 /// A correction that would have been delivered.
@@ -129,7 +132,7 @@ impl Answer {
         seq_id: serde_json::Value,
         replay: Replay,
         by_prompt: bool,
-        guard: Option<Vec<Option<&'static str>>>,
+        guard: Option<Vec<Option<Stop>>>,
     ) -> Self {
         let corrections = replay.delivered.into_iter().map(|delivered| CorrectionView {
             action: delivered.action,
@@ -150,53 +153,84 @@ impl Answer {
                 .collect(),
             corrections: corrections.collect(),
             checks: by_prompt.then(|| checks.collect()),
-            guard,
+            guard: guard
+                .as_ref()
+                .map(|stops| each(stops, |stop| stop.verdict.as_str())),
+            guard_reasons: guard
+                .as_ref()
+                .map(|stops| each(stops, |stop| stop.reason.clone())),
             seq_id,
         }
     }
 }
 
+/// A value of each stop, `None` where there is none.
+fn each<T>(stops: &[Option<Stop>], value: impl Fn(&Stop) -> T) -> Vec<Option<T>> {
+    stops.iter().map(|stop| stop.as_ref().map(&value)).collect()
+}
+
 /// The guard's verdict on each action. All recorded actions ran, so each is an earlier action for the next ones.
-fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
-    let mut past = Vec::new();
+fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<Stop>> {
+    let mut guard = GuardReplay::default();
     let verdict = |action: &ActionSketch| {
-        let verdict = guard_verdict(contract, false, action, &past);
-        if action.failed != Some(true) {
-            past.push(PastAction {
-                action: action.clone(),
-                broke_constraint: true,
-                is_corrected: true,
-            });
-        }
+        let verdict = guard.verdict(contract, false, action);
+        guard.ran(action.clone(), true);
+        guard.corrected();
         verdict
     };
     actions.iter().map(verdict).collect()
 }
 
-/// The guard's verdict on an action, after earlier ones.
-fn guard_verdict(
-    contract: &GoalContract,
-    is_released: bool,
-    action: &ActionSketch,
-    past: &[PastAction],
-) -> Option<&'static str> {
-    let question = Question {
-        contract,
-        root: None,
-        directory: None,
-        action,
-        masked: None,
-        scripts: &[],
-        past: Some(&[]),
-        allowed: &[],
-        is_released,
-        verdict: GuardVerdict::Ask,
-    };
-    // Earlier actions can only remove an objection, and most actions have none.
-    decide(&question)?;
-    let past = Some(past);
-    let stop = decide(&Question { past, ..question })?;
-    Some(stop.verdict.as_str())
+/// The guard over recorded actions. An action that it asks about and that ran was allowed by the user.
+#[derive(Default)]
+struct GuardReplay {
+    past: Vec<PastAction>,
+    allowed: Vec<String>,
+    /// The subjects of the question about the action that runs next.
+    asked: Option<String>,
+}
+
+impl GuardReplay {
+    /// The verdict on the next action.
+    fn verdict(&mut self, contract: &GoalContract, is_released: bool, action: &ActionSketch) -> Option<Stop> {
+        let question = Question {
+            contract,
+            root: None,
+            directory: None,
+            action,
+            masked: None,
+            scripts: &[],
+            past: Some(&[]),
+            allowed: &self.allowed,
+            is_released,
+            verdict: GuardVerdict::Ask,
+        };
+        // Earlier actions can only remove an objection, and most actions have none.
+        decide(&question)?;
+        let past = Some(self.past.as_slice());
+        let stop = decide(&Question { past, ..question })?;
+        self.asked = Some(stop.subject.clone());
+        Some(stop)
+    }
+
+    /// Records that the action ended.
+    fn ran(&mut self, action: ActionSketch, broke_constraint: bool) {
+        let asked = self.asked.take();
+        if action.failed == Some(true) {
+            return;
+        }
+        self.allowed.extend(asked);
+        self.past.push(PastAction {
+            action,
+            broke_constraint,
+            is_corrected: false,
+        });
+    }
+
+    /// Records that the agent was asked to undo the actions so far.
+    fn corrected(&mut self) {
+        self.past.iter_mut().for_each(|past| past.is_corrected = true);
+    }
 }
 
 fn text(answer: &Answer) -> String {

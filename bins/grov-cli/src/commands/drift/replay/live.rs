@@ -1,10 +1,9 @@
 //! Replays a sequence with prompts as a live session.
 
 use super::sequence::{Entry, Sequence};
-use super::{Answer, Options, guard_verdict};
+use super::{Answer, GuardReplay, Options};
 use crate::arguments::ReplayPath;
 use crate::assembly;
-use grov_drift::guard::PastAction;
 use grov_session::{Policy, SessionReplay};
 
 pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
@@ -17,8 +16,8 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
     if let Some(goal) = sequence.goal() {
         session.prompt(goal);
     }
-    let mut past: Vec<PastAction> = Vec::new();
-    let mut guard = Vec::new();
+    let mut guard = GuardReplay::default();
+    let mut stops = Vec::new();
     // Whether each entry is an action.
     let mut acts = Vec::new();
     for entry in sequence.entries() {
@@ -27,30 +26,24 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
             Entry::Prompt(text) => {
                 session.prompt(&text);
                 acts.push(false);
-                guard.push(None);
+                stops.push(None);
             }
             Entry::Action { action, output } => {
                 if options.guard {
                     let (contract, is_released) = (session.contract(), session.is_released());
-                    guard.push(guard_verdict(contract, is_released, &action, &past));
+                    stops.push(guard.verdict(contract, is_released, &action));
                 }
                 let broke_constraint = session.act(&action, output.as_deref());
                 acts.push(true);
-                if action.failed != Some(true) {
-                    past.push(PastAction {
-                        action,
-                        broke_constraint,
-                        is_corrected: false,
-                    });
-                }
+                guard.ran(action, broke_constraint);
             }
         }
         if session.delivered().len() > corrections {
-            past.iter_mut().for_each(|past| past.is_corrected = true);
+            guard.corrected();
         }
     }
     let replay = session.finish();
-    let mut answer = Answer::new(sequence.seq_id, replay, by_prompt, options.guard.then_some(guard));
+    let mut answer = Answer::new(sequence.seq_id, replay, by_prompt, options.guard.then_some(stops));
     let mut scores = answer.scores.into_iter();
     answer.scores = acts
         .iter()
