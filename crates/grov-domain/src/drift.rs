@@ -2,7 +2,7 @@
 
 use crate::macros::named;
 use crate::{
-    ClientSessionId, CorrectionId, DriftEvent, DriftEventId, DriftType, GoalEditId, JudgedBy, ReadLimit,
+    ClientSessionId, CorrectionId, DriftEvent, DriftEventId, DriftType, GoalEditId, JudgedBy, PromptReading,
     RecoveryStep, SessionId, SessionMode, StepId, StepRow, StoreError,
 };
 use async_trait::async_trait;
@@ -27,9 +27,9 @@ pub struct GoalContract {
     pub constraints: Vec<String>,
     /// Words for search.
     pub keywords: Vec<String>,
-    /// The limits as a model reads them; `None` if no model has read the newest prompt.
+    /// What a model reads in the prompts; `None` if no model has read the newest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Vec<ReadLimit>>,
+    pub reading: Option<PromptReading>,
 }
 
 impl GoalContract {

@@ -9,9 +9,9 @@ use crate::{
     DriftQuestion, DriftState, Effect, ExchangeRecord, FilePin, FileReasoning, Finding,
     ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, HookCheck, HookProgress, HookSession,
     HookStep, HookStepResult, IntentQuestion, LimitsQuestion, LlmCall, MemoryChoiceQuestion, MemoryEdits,
-    MemoryLists, PendingPrompt, PreparedSummary, Project, Prompt, ReadLimit, ReadLimits, ReasoningQuestion,
-    RecoveryStep, RoutedUsage, SessionPoint, SessionState, Statement, Step, StepVerdict, SummaryQuestion,
-    Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    MemoryLists, PendingPrompt, PreparedSummary, Project, Prompt, PromptReading, ReadLimit, ReadLimits,
+    ReadRequest, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionPoint, SessionState, Statement, Step,
+    StepVerdict, SummaryQuestion, Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -123,11 +123,13 @@ free_text! {
     }
     GoalEdit { texts: [text], others: [id, client_session_id, kind, at] }
     GoalContract {
-        texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords, limits],
+        texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords, reading],
         others: []
     }
     ReadLimit { texts: [words, files, only, except, commands, adds, removes], others: [] }
-    ReadLimits { texts: [read_to, limits], others: [client_session_id, read_at] }
+    ReadRequest { texts: [words, files, commands], others: [] }
+    PromptReading { texts: [limits, asked], others: [] }
+    ReadLimits { texts: [read_to, reading], others: [client_session_id, read_at] }
 }
 
 // Context windows.

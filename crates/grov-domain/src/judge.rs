@@ -5,8 +5,8 @@
 
 use crate::macros::named;
 use crate::{
-    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, MemoryChoiceQuestion, ReadLimit,
-    SessionId, TaskType, TextChange,
+    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, MemoryChoiceQuestion,
+    PromptReading, SessionId, TaskType, TextChange,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -413,12 +413,12 @@ pub trait Judge: Send + Sync {
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
 
-    /// Reads the limits that the user set. Returns `None` without a model, because the guard has the rules' reading.
+    /// Reads the limits that the user set, and the dangerous actions that the user asks for. Returns `None` without a model, because the guard has the rules' reading.
     async fn read_limits(
         &self,
         _session: Option<&SessionId>,
         _question: &Redacted<LimitsQuestion>,
-    ) -> Option<Vec<ReadLimit>> {
+    ) -> Option<PromptReading> {
         None
     }
 

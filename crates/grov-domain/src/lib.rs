@@ -116,7 +116,7 @@ pub use memory_search::{
     PerField, RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use project::Project;
-pub use read_limits::{LimitStore, LimitsQuestion, ReadLimit, ReadLimits};
+pub use read_limits::{LimitStore, LimitsQuestion, PromptReading, ReadLimit, ReadLimits, ReadRequest};
 pub use request_edits::{AddedPiece, RequestChange, RequestEdits, block_key, end_as_sent};
 pub use routed_usage::{RoutedUsage, RoutedUsageStore};
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, active_task};

@@ -1,7 +1,7 @@
-//! Limits that the user set, as a model reads them.
+//! What the user's prompts forbid and ask for, as a model reads them.
 //!
-//! Rules understand the limits that are said in usual words. A model understands the others, too, and says by which files,
-//! commands and lines a program sees that an action breaks one.
+//! Rules understand what is said in usual words. A model understands the rest, too: it says by which files, commands and lines
+//! a program sees that an action breaks a limit, and which dangerous actions the user wants.
 
 use crate::{ClientSessionId, StoreError};
 use async_trait::async_trait;
@@ -29,31 +29,53 @@ pub struct ReadLimit {
     pub removes: Vec<String>,
 }
 
-/// The question which limits the user set.
+/// A dangerous action that the user asks for or permits, so that it needs no question.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadRequest {
+    /// The user's words.
+    pub words: String,
+    /// Globs of files that the user wants removed, emptied or overwritten.
+    pub files: Vec<String>,
+    /// Regular expressions, searched in a command with its arguments.
+    pub commands: Vec<String>,
+}
+
+/// What a model reads in the prompts of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PromptReading {
+    /// The limits that the user set.
+    pub limits: Vec<ReadLimit>,
+    /// The dangerous actions that the user asks for or permits.
+    pub asked: Vec<ReadRequest>,
+}
+
+/// The question which limits the user set, and which dangerous actions the user asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitsQuestion {
     /// The prompts, oldest first; a later one may lift a limit.
     pub prompts: Vec<String>,
 }
 
-/// The limits of a client session.
+/// What a model read in the prompts of a client session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
     /// The client session.
     pub client_session_id: ClientSessionId,
     /// The newest prompt that was read.
     pub read_to: String,
-    /// The limits after it.
-    pub limits: Vec<ReadLimit>,
+    /// What holds after it.
+    pub reading: PromptReading,
     /// When they were read.
     pub read_at: OffsetDateTime,
 }
 
-/// Stores what a model reads of the user's limits.
+/// Stores what a model reads in prompts.
 #[async_trait]
 pub trait LimitStore: Send + Sync {
-    /// Saves the limits of a client session; replaces the earlier ones.
+    /// Saves the reading of a client session; replaces the earlier one.
     async fn save_read_limits(&self, limits: &Redacted<ReadLimits>) -> Result<(), StoreError>;
-    /// Returns the limits of a client session; `None` if no model read them.
+    /// Returns the reading of a client session; `None` if no model read them.
     async fn read_limits(&self, session: &ClientSessionId) -> Result<Option<ReadLimits>, StoreError>;
 }

@@ -1,7 +1,7 @@
 //! Parses the text of a model's answer into typed fields.
 
 use crate::quote::is_hidden;
-use grov_domain::{Decision, ReadLimit, RecoveryStep, without_own_text};
+use grov_domain::{Decision, ReadLimit, ReadRequest, RecoveryStep, without_own_text};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 
@@ -152,36 +152,54 @@ impl Fields {
         Ok(decisions)
     }
 
-    /// Limits, each with the user's words and the signs of its breach. Signs are patterns, which are kept whole or not at all.
+    /// Limits, each with the user's words and the signs of its breach.
     pub(crate) fn limits(
         &self,
         field: &'static str,
         count: usize,
         signs: usize,
     ) -> Result<Vec<ReadLimit>, AnswerError> {
-        let expected = "a list of objects with `words` and lists of texts";
-        let error = || wrong(field, expected);
-        let mut limits = Vec::new();
-        for value in self.array(field).ok_or_else(error)?.iter().take(count) {
-            let words = value.get("words").and_then(Value::as_str).ok_or_else(error)?;
-            let list = |name: &str| -> Vec<String> {
-                let all = value.get(name).and_then(Value::as_array).into_iter().flatten();
-                all.filter_map(Value::as_str)
-                    .filter_map(pattern)
-                    .take(signs)
-                    .collect()
-            };
-            limits.push(ReadLimit {
-                words: tidy(words, 200),
-                files: list("files"),
-                only: list("only"),
-                except: list("except"),
-                commands: list("commands"),
-                adds: list("adds"),
-                removes: list("removes"),
-            });
+        let limits = self.with_words(field, count)?;
+        let limit = |(words, value): (String, &Value)| ReadLimit {
+            words,
+            files: patterns(value, "files", signs),
+            only: patterns(value, "only", signs),
+            except: patterns(value, "except", signs),
+            commands: patterns(value, "commands", signs),
+            adds: patterns(value, "adds", signs),
+            removes: patterns(value, "removes", signs),
+        };
+        Ok(limits.into_iter().map(limit).collect())
+    }
+
+    /// Dangerous actions that the user asks for, each with the user's words. A model may leave the whole list out.
+    pub(crate) fn requests(
+        &self,
+        field: &'static str,
+        count: usize,
+        signs: usize,
+    ) -> Result<Vec<ReadRequest>, AnswerError> {
+        if self.0.get(field).is_none_or(Value::is_null) {
+            return Ok(Vec::new());
         }
-        Ok(limits)
+        let requests = self.with_words(field, count)?;
+        let request = |(words, value): (String, &Value)| ReadRequest {
+            words,
+            files: patterns(value, "files", signs),
+            commands: patterns(value, "commands", signs),
+        };
+        Ok(requests.into_iter().map(request).collect())
+    }
+
+    /// Objects that quote the user's words.
+    fn with_words(&self, field: &'static str, count: usize) -> Result<Vec<(String, &Value)>, AnswerError> {
+        let error = || wrong(field, "a list of objects with `words` and lists of texts");
+        let all = self.array(field).ok_or_else(error)?.iter().take(count);
+        all.map(|value| {
+            let words = value.get("words").and_then(Value::as_str).ok_or_else(error)?;
+            Ok((tidy(words, 200), value))
+        })
+        .collect()
     }
 
     /// Steps, each with an action and perhaps a file.
@@ -219,6 +237,15 @@ impl Fields {
     fn array(&self, field: &str) -> Option<&Vec<Value>> {
         self.0.get(field).and_then(Value::as_array)
     }
+}
+
+/// The patterns in a list of an object. They are kept whole or not at all.
+fn patterns(value: &Value, name: &str, count: usize) -> Vec<String> {
+    let all = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    all.filter_map(Value::as_str)
+        .filter_map(pattern)
+        .take(count)
+        .collect()
 }
 
 /// A pattern as it is, if it is short, on one line and without a secret.

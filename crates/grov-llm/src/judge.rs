@@ -17,8 +17,9 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, LimitsQuestion, MemoryChoiceQuestion, ReadLimit, Reasoning, ReasoningQuestion,
-    Redacted, SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, LimitsQuestion, MemoryChoiceQuestion, PromptReading, Reasoning,
+    ReasoningQuestion, Redacted, SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis,
+    TaskContextQuestion,
 };
 use grov_redact::Secret;
 use std::fmt;
@@ -274,7 +275,7 @@ impl Judge for ModelJudge {
         &self,
         session: Option<&SessionId>,
         question: &Redacted<LimitsQuestion>,
-    ) -> Option<Vec<ReadLimit>> {
+    ) -> Option<PromptReading> {
         self.by_model(session, question).await
     }
 

@@ -99,7 +99,7 @@ fn contract() -> GoalContract {
         forbidden: vec!["migrations/**".to_owned(), "src/{auth,billing}/**".to_owned()],
         constraints: constraints.collect(),
         keywords: Vec::new(),
-        limits: None,
+        reading: None,
     }
 }
 

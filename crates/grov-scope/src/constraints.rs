@@ -91,7 +91,11 @@ impl Constraints {
     /// as the only one. If a model read the prompts, the less certain readings of the rules give way to its own.
     pub(crate) fn new(root: &ProjectRoot, contract: &GoalContract, since: &ConstraintAges) -> Self {
         let mut limits = Self::default();
-        let read = contract.limits.iter().flatten().take(MAX_CONSTRAINTS);
+        let read = contract
+            .reading
+            .iter()
+            .flat_map(|read| &read.limits)
+            .take(MAX_CONSTRAINTS);
         limits.by_model = read.map(|limit| LimitByModel::new(root, limit)).collect();
         let constraints = &contract.constraints;
         if constraints.is_empty() {
@@ -127,7 +131,7 @@ impl Constraints {
             let was_shown = younger
                 .own
                 .is_some_and(|own| was_shown_to_a_model(instructions, own));
-            if contract.limits.is_some() && was_shown {
+            if contract.reading.is_some() && was_shown {
                 added.give_way(text, &limits.by_model);
             }
             limits.append(added);
@@ -137,14 +141,16 @@ impl Constraints {
     }
 
     /// Drops what rules read of a constraint less certainly than a model: what it names in words, and its places and texts, if the
-    /// model found the constraint too and tells them. Commands, packages and "change nothing" are read by rules from the parsed command line, and stay.
+    /// model tells how one sees a breach, or found no such constraint. Places named by their path stay if the model tells none,
+    /// and so do commands, packages and "change nothing", which rules read from the parsed command line.
     fn give_way(&mut self, text: &str, by_model: &[LimitByModel]) {
         self.named.clear();
-        let mut same = by_model.iter().filter(|limit| limit.is_about(text));
-        if same.clone().any(LimitByModel::tells_places) {
+        let same = || by_model.iter().filter(|limit| limit.is_about(text));
+        if same().any(LimitByModel::tells_places) {
             self.paths = PathConstraints::default();
         }
-        if same.any(LimitByModel::tells_texts) {
+        if same().next().is_none() || same().any(LimitByModel::tells_anything) {
+            self.paths.keep_named();
             self.written.clear();
         }
     }
@@ -319,16 +325,12 @@ impl Constraints {
         action: &AnalyzedAction<'_>,
         compiled: &CompiledContract,
     ) -> Vec<Finding> {
-        let is_allowed =
-            !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place));
+        let is_allowed = is_allowed(action, compiled);
         let found = self.effect_questions(action);
         if !found.is_empty() && !is_allowed {
             return found;
         }
-        if self.named.is_empty() && self.by_model.is_empty()
-            || is_allowed
-            || action.is_read_only() && !action.needs_rules()
-        {
+        if self.named.is_empty() || is_allowed || only_looks(action) {
             return Vec::new();
         }
         let implied = command_effects::implied_changes(root, action);
@@ -338,22 +340,26 @@ impl Constraints {
             .named
             .iter()
             .find(|limit| limit.is_broken_by(action, &change));
-        let by_model = || {
-            self.by_model
-                .iter()
-                .find(|limit| limit.is_broken_by(action, &change))
-        };
-        let words = named
-            .map(|limit| &limit.text)
-            .or_else(|| by_model().map(|limit| &limit.words));
-        let finding = words.map(|words| match action.changed.first() {
-            Some(place) => changed(place, words),
-            None => {
-                let reason = format!("A command concerns \"{}\"", shown(words));
-                finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, words)
-            }
-        });
+        let finding = named.map(|limit| named_in(&limit.text, action));
         finding.into_iter().collect()
+    }
+
+    /// The finding for an action that breaks a limit as a model reads it.
+    fn finding_by_model(
+        &self,
+        root: &ProjectRoot,
+        action: &AnalyzedAction<'_>,
+        compiled: &CompiledContract,
+    ) -> Option<Finding> {
+        if self.by_model.is_empty() || is_allowed(action, compiled) || only_looks(action) {
+            return None;
+        }
+        let implied = command_effects::implied_changes(root, action);
+        let mut change = Change::of(action);
+        change.add_places(implied.iter().map(|(place, _)| place));
+        let mut limits = self.by_model.iter();
+        let broken = limits.find(|limit| limit.is_broken_by(action, &change))?;
+        Some(named_in(&broken.words, action).interpreted())
     }
 
     /// The findings for a command that does what a constraint forbids, also if it only reads or tests.
@@ -416,7 +422,30 @@ impl Constraints {
             let broken = finding(Rule::Constraint, at_most, file, reason);
             found.push(broken.breaking(Breach::Dependency, &limit.text));
         }
+        if found.is_empty() {
+            found.extend(self.finding_by_model(root, action, compiled));
+        }
         found
+    }
+}
+
+/// Whether the user allowed all that an action changes.
+fn is_allowed(action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> bool {
+    !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place))
+}
+
+fn only_looks(action: &AnalyzedAction<'_>) -> bool {
+    action.is_read_only() && !action.needs_rules()
+}
+
+/// The finding for an action that concerns what a constraint names.
+fn named_in(constraint: &str, action: &AnalyzedAction<'_>) -> Finding {
+    match action.changed.first() {
+        Some(place) => changed(place, constraint),
+        None => {
+            let reason = format!("A command concerns \"{}\"", shown(constraint));
+            finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, constraint)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod request_words;
 
 use crate::constraints::{ConstraintAges, Constraints};
+use crate::danger::AskedActions;
 use crate::names::{named, paths};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
@@ -31,6 +32,8 @@ pub(crate) struct CompiledContract {
     /// Paths named in the agent's proposals that the user accepted.
     agreed: Vec<Pattern>,
     pub(crate) limits: Constraints,
+    /// The dangerous actions that the user asks for, as a model reads them.
+    pub(crate) asked: AskedActions,
     /// The words of the request.
     pub(crate) request: RequestWords,
 }
@@ -70,6 +73,7 @@ impl CompiledContract {
             informal,
             agreed,
             limits,
+            asked: AskedActions::new(root, contract.reading.as_ref().map_or(&[], |read| &read.asked)),
             request: RequestWords::new(texts, consents),
         }
     }

@@ -3,6 +3,7 @@
 //! A command that the goal or an instruction mentions ("publish", "force-push", "reset") is not reported. Neither is the
 //! removal of build output or of temporary files.
 
+mod asked_by_model;
 mod code;
 mod content;
 mod destructive;
@@ -19,6 +20,7 @@ mod statements;
 mod system;
 mod weakened;
 
+pub(crate) use asked_by_model::AskedActions;
 pub(crate) use effects::{publishes, stems};
 pub(crate) use outbound::{is_local, tests_production};
 pub use script::RunScript;
@@ -219,6 +221,19 @@ impl<'a> EvaluationContext<'a> {
         words.any(|word| word.len() >= 3 && self.compiled.request.is_about(&[word]))
     }
 
+    /// Whether the user asks for what a command does, as a model reads the prompts. What cannot be undone is always a question.
+    fn is_asked_for(&self, command: &Program, danger: &Finding) -> bool {
+        danger.at_most > CRITICAL
+            && (self.compiled.asked.is_command(command, self.line) || self.is_asked_for_file(danger))
+    }
+
+    /// Whether the user wants the file of a finding removed or overwritten, as a model reads the prompts.
+    pub(crate) fn is_asked_for_file(&self, danger: &Finding) -> bool {
+        let file = danger.file.as_deref();
+        danger.at_most > CRITICAL
+            && file.is_some_and(|file| self.compiled.asked.is_file(&NormalizedPath::new(self.root, file)))
+    }
+
     /// Whether commits were rewritten, in this line or before.
     fn has_rewritten(&self) -> bool {
         self.rewrites_history
@@ -359,13 +374,14 @@ pub(crate) fn findings<'a>(
     for command in action.programs() {
         context.enter_shell(command.shell);
         let source = source(command, action.programs());
+        let protects = || match command.host {
+            ExecutionHost::Container => None,
+            _ => oversight::stops_grov(command, &context)
+                .or_else(|| system::of_command(command, before, action.programs(), &context)),
+        };
         let danger = destructive::of_command(command, source, &context)
             .or_else(|| statements::of_command(command, source, &context))
-            .or_else(|| match command.host {
-                ExecutionHost::Container => None,
-                _ => oversight::stops_grov(command, &context)
-                    .or_else(|| system::of_command(command, before, action.programs(), &context)),
-            })
+            .or_else(protects)
             .or_else(|| effects::of_command(command, action.programs(), &context))
             .or_else(|| files::of_command(command, source, action.programs(), &context))
             .or_else(|| outbound::of_command(command, source, action.programs(), &context))
@@ -375,6 +391,10 @@ pub(crate) fn findings<'a>(
             .or_else(|| loops::of_command(command, source, &context))
             .or_else(|| package_names::of_command(command, &context))
             .or_else(|| code::of_command(command, &context));
+        // What the user asks for runs, but nothing excuses what protects the user and the machine.
+        let danger = danger
+            .filter(|danger| !context.is_asked_for(command, danger))
+            .or_else(protects);
         // One finding of each kind per command line is enough.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)

@@ -17,6 +17,7 @@ mod file_kind;
 mod finding;
 mod history;
 mod manifest;
+mod model_pattern;
 pub mod names;
 mod normalized_path;
 mod out_of_scope;

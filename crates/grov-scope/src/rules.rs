@@ -387,7 +387,8 @@ impl Rules {
         if action.may_be_dangerous() {
             let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
             context.is_history_unknown = is_history_unknown;
-            found.extend(edits::findings(action, &context, edits::Kind::Facts));
+            let edits = edits::findings(action, &context, edits::Kind::Facts);
+            found.extend(edits.into_iter().filter(|edit| !context.is_asked_for_file(edit)));
             found.extend(danger::findings(action, context));
         }
         self.state.grants.remove_from(&mut found, action, &self.root);

@@ -1,6 +1,6 @@
 //! Builds goal contracts from prompts, the active task and contract edits.
 
-use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends};
+use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, PromptReading, both_ends};
 use grov_redact::Redactor;
 use grov_scope::asks_to_act;
 use std::sync::Arc;
@@ -61,6 +61,8 @@ pub struct GoalContractBuilder {
     /// The intent of the active task.
     task: Intent,
     edits: Vec<GoalEdit>,
+    /// What a model read in the prompts up to the newest one.
+    reading: Option<PromptReading>,
     /// The contract without edits.
     typed: GoalContract,
     contract: GoalContract,
@@ -81,6 +83,7 @@ impl GoalContractBuilder {
             intent: Intent::default(),
             task: Intent::default(),
             edits: Vec::new(),
+            reading: None,
             typed: GoalContract::default(),
             contract: GoalContract::default(),
         }
@@ -117,6 +120,8 @@ impl GoalContractBuilder {
             self.this_turn += 1;
             self.unrecorded += 1;
             self.intent = intent;
+            // No model has read this prompt yet.
+            self.reading = None;
             self.drop_oldest();
             self.build();
         }
@@ -135,6 +140,7 @@ impl GoalContractBuilder {
         self.this_turn = 0;
         self.unrecorded = 0;
         self.inherited.clear();
+        self.reading = None;
         self.is_complete = true;
         self.has_recorded = false;
         self.task = Intent::default();
@@ -275,6 +281,16 @@ impl GoalContractBuilder {
         }
     }
 
+    /// Sets what a model read in the prompts up to `read_to`. Returns `false` if a newer prompt arrived meanwhile.
+    pub fn set_reading(&mut self, read_to: &str, reading: PromptReading) -> bool {
+        let is_current = self.instructions.last().is_some_and(|newest| newest == read_to);
+        if is_current {
+            self.reading = Some(reading);
+            self.build();
+        }
+        is_current
+    }
+
     fn read_with(&self, prompt: &str) -> (bool, Intent) {
         let mut prompts = self.instructions.clone();
         prompts.push(prompt.to_owned());
@@ -323,10 +339,12 @@ impl GoalContractBuilder {
             forbidden: Vec::new(),
             constraints: merged([&newest.constraints, &intent.constraints, &remaining]),
             keywords: merged([&newest.keywords, &intent.keywords, &task.keywords]),
-            // The guard adds what a model read, see `grov_domain::LimitStore`.
-            limits: None,
+            reading: None,
         };
-        self.contract = contract.clone().with_edits(&self.edits);
+        self.contract = GoalContract {
+            reading: self.reading.clone(),
+            ..contract.clone().with_edits(&self.edits)
+        };
         self.typed = contract;
     }
 

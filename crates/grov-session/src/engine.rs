@@ -14,7 +14,7 @@ use crate::state_machine::{DriftStateMachine, EventContext, PromptSummary, Trans
 use crate::verdict::{certain_findings, step_verdict, verdicts};
 use grov_domain::{
     AskedCall, Assessment, ClientSessionId, Correction, DriftState, GoalContract, GoalEdit, Intent, JudgedBy,
-    both_ends,
+    PromptReading, both_ends,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
@@ -132,6 +132,7 @@ impl SessionEngine {
                 self.builder.set_edits(edits);
                 Effects::default()
             }
+            SessionEvent::PromptsRead { read_to, reading } => self.on_prompts_read(read_to, reading, context),
             SessionEvent::CorrectionsEnabled(corrects) => {
                 self.drift.set_corrections_enabled(corrects);
                 Effects::of(if corrects {
@@ -183,6 +184,20 @@ impl SessionEngine {
         self.recheck_pending(&new_prompt, context, &mut transition);
         self.suspicions = 0;
         self.preload.supersede_unresolved();
+        Effects::of(transition)
+    }
+
+    /// A correction that waits is dropped if the model read that the user permits the action.
+    fn on_prompts_read(&mut self, read_to: &str, reading: PromptReading, context: &EventContext) -> Effects {
+        let mut transition = Transition::default();
+        if self.builder.set_reading(read_to, reading) {
+            let no_prompt = NewPrompt {
+                has_content: false,
+                prompt: "",
+                last_answer: None,
+            };
+            self.recheck_pending(&no_prompt, context, &mut transition);
+        }
         Effects::of(transition)
     }
 

@@ -3,7 +3,7 @@
 use crate::assessed_action::AssessedAction;
 use crate::judge_request::{JudgeRequest, JudgeTrigger};
 use crate::state_machine::Transition;
-use grov_domain::{ActionSketch, AskedCall, GoalEdit, StepId, StepVerdict};
+use grov_domain::{ActionSketch, AskedCall, GoalEdit, PromptReading, StepId, StepVerdict};
 use time::OffsetDateTime;
 
 /// An event of a session.
@@ -34,6 +34,13 @@ pub enum SessionEvent<'a> {
     PermissionAsked(&'a [AskedCall]),
     /// A person edited the contract. Contains all edits so far, oldest first.
     GoalEdited(Vec<GoalEdit>),
+    /// A model read the prompts. Has no effect if a newer prompt arrived meanwhile.
+    PromptsRead {
+        /// The newest prompt that was read.
+        read_to: &'a str,
+        /// What it read.
+        reading: PromptReading,
+    },
     /// A person switched corrections on or off.
     CorrectionsEnabled(bool),
 }

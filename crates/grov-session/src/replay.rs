@@ -7,7 +7,8 @@ use crate::policy::{Delivery, Policy};
 use crate::recheck::NewPrompt;
 use crate::state_machine::{EventContext, PromptSummary};
 use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, IntentQuestion, Rule,
+    ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, IntentQuestion,
+    PromptReading, Rule,
 };
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
@@ -113,6 +114,17 @@ impl SessionReplay {
         self.player.check(self.entries, arrived_at);
         self.entries += 1;
         self.since_prompt = 0;
+    }
+
+    /// Takes what a model read in the prompts so far.
+    pub fn read(&mut self, reading: PromptReading) {
+        let context = self.player.context(self.entries);
+        let newest = self.contract().newest_instruction().to_owned();
+        let event = SessionEvent::PromptsRead {
+            read_to: &newest,
+            reading,
+        };
+        self.player.engine.apply(event, &context);
     }
 
     /// Takes an action with its output. Returns whether it broke a constraint.

@@ -138,7 +138,7 @@ impl Question {
             Some(Json::String(text)) => text.clone(),
             Some(answer) => answer.to_string(),
             // A generated limit would forbid anything, a generated choice would quote any memory.
-            None if self.purpose == Some(Purpose::ReadLimits) => r#"{"limits":[]}"#.to_owned(),
+            None if self.purpose == Some(Purpose::ReadLimits) => r#"{"limits":[],"asked":[]}"#.to_owned(),
             None if self.purpose == Some(Purpose::ChooseMemories) => r#"{"chosen":[]}"#.to_owned(),
             None => match &self.shape {
                 Shape::Schema(schema) => instance::of_schema(schema).to_string(),

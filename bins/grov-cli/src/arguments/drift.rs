@@ -74,6 +74,7 @@ pub(crate) enum DriftCommand {
     /// An action {"type": "prompt", "text"} is a prompt of the user. A sequence with prompts is replayed as a live session: a
     /// "goal" that is not empty is its first prompt, the contract comes from the prompts so far, "text" of a command is its
     /// output, and "expected_scope" and "constraints" must be empty. "scores" and "guard" then have null for a prompt.
+    /// A prompt may have a "reading", what a model read in the prompts so far. With --guard, "guard_reasons" says why it asks.
     ///
     /// The scores of a file have a fraction, which ranks actions with the same whole score, and are the same on both paths.
     /// Reading or searching never lowers the score of a live session; in a file it scores below 5 if it continues a drift.

@@ -6,10 +6,10 @@ use grov_domain::{
     DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
     ExchangeRecord, Finding, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, LimitStore, LimitsQuestion, OrchestrationStore, Prompt,
-    ReadLimit, ReadLimits, Reasoning, ReasoningQuestion, RecoveryStep, Redacted, RelatedSteps, SessionFilter,
-    SessionId, SessionState, SessionStatus, SessionStore, SessionSummary, StepId, StepRow, StepVerdict,
-    StoreError, SwitchScope, SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition,
-    TokenUsage,
+    PromptReading, ReadLimit, ReadLimits, Reasoning, ReasoningQuestion, RecoveryStep, Redacted, RelatedSteps,
+    SessionFilter, SessionId, SessionState, SessionStatus, SessionStore, SessionSummary, StepId, StepRow,
+    StepVerdict, StoreError, SwitchScope, SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion,
+    TaskTransition, TokenUsage,
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;
@@ -448,13 +448,16 @@ impl Judge for Answers {
         &self,
         _: Option<&SessionId>,
         question: &Redacted<LimitsQuestion>,
-    ) -> Option<Vec<ReadLimit>> {
+    ) -> Option<PromptReading> {
         self.model.as_ref()?;
         let read = |prompt: &String| ReadLimit {
             words: prompt.clone(),
             ..ReadLimit::default()
         };
-        Some(question.prompts.iter().map(read).collect())
+        Some(PromptReading {
+            limits: question.prompts.iter().map(read).collect(),
+            asked: Vec::new(),
+        })
     }
     async fn check_drift(
         &self,

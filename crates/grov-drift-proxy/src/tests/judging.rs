@@ -58,7 +58,12 @@ async fn a_model_reads_the_limits_of_all_prompts_at_each_prompt() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         let read = read().await.unwrap();
-        let words: Vec<&str> = read.limits.iter().map(|limit| limit.words.as_str()).collect();
+        let words: Vec<&str> = read
+            .reading
+            .limits
+            .iter()
+            .map(|limit| limit.words.as_str())
+            .collect();
         assert_eq!((read.read_to.as_str(), words), (prompt, said.clone()));
     }
 }

@@ -301,7 +301,7 @@ impl GuardCheck {
                 read => read?,
             };
             let read = read.filter(|read| read.read_to == known.contract.newest_instruction());
-            known.contract.limits = read.map(|read| read.limits);
+            known.contract.reading = read.map(|read| read.reading);
         }
         Ok(known)
     }
@@ -370,10 +370,10 @@ impl GuardCheck {
         let is_whole = catch_up(&mut follower, until).unwrap_or(false);
         if is_whole {
             let newest = follower.contract().newest_instruction();
-            let limits = known.contract.limits.take();
-            let limits = limits.filter(|_| newest == known.contract.newest_instruction());
+            let reading = known.contract.reading.take();
+            let reading = reading.filter(|_| newest == known.contract.newest_instruction());
             known.contract = GoalContract {
-                limits,
+                reading,
                 ..follower.contract().clone()
             };
             known.is_released = follower.is_released();

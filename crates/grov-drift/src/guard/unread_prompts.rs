@@ -86,7 +86,7 @@ pub(super) fn with_prompt(
     });
     contract.instructions.push(prompt);
     // No model has read this prompt.
-    contract.limits = None;
+    contract.reading = None;
     for constraint in intent.constraints {
         if !contract.constraints.contains(&constraint) {
             contract.constraints.push(constraint);

@@ -35,6 +35,8 @@ struct PathConstraint {
     existing_only: bool,
     /// Of a constraint that allows its own paths only: what belongs to them is not allowed either.
     is_strict: bool,
+    /// Only places that the constraint names by their path count: a model that read the prompts did not confirm the rest.
+    only_named: bool,
 }
 
 /// What a constraint refers to.
@@ -148,6 +150,14 @@ impl PathConstraints {
         self.only.extend(added.only);
     }
 
+    /// Keeps what names a place by its path.
+    pub(super) fn keep_named(&mut self) {
+        self.only.clear();
+        self.forbidden
+            .iter_mut()
+            .for_each(|limit| limit.only_named = true);
+    }
+
     /// Lifts constraints for paths that the user asked to change: in the constraint's own instruction (`own`), if named by
     /// path; in later ones (`later`), however named. A constraint that allows only its paths ends if other paths are requested.
     pub(super) fn lift(&mut self, root: &ProjectRoot, own: &[&Sentence], later: &[Sentence]) {
@@ -218,6 +228,7 @@ impl PathConstraints {
             removal_only: rule.removal_only,
             existing_only: rule.existing_only,
             is_strict: false,
+            only_named: false,
         });
     }
 
@@ -231,6 +242,7 @@ impl PathConstraints {
             removal_only: false,
             existing_only: false,
             is_strict,
+            only_named: false,
         });
     }
 
@@ -280,7 +292,7 @@ impl PathConstraints {
         // What is certain counts more than what is understood.
         if let Some(limit) = broken()
             .find(|limit| is_quoted(limit))
-            .or_else(|| broken().next())
+            .or_else(|| broken().find(|limit| !limit.only_named))
         {
             return Some(PathBreach {
                 text: &limit.text,

@@ -1,49 +1,21 @@
 //! Limits as a model reads them: globs of files, and patterns of commands and of lines.
 //!
-//! What they find is a reason to ask the user, and none to correct the agent: a model may be wrong.
+//! What they find is an interpretation: the guard asks about it, and the agent is told once.
 
 use super::named::{Change, looks};
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::is_temporary;
+use crate::model_pattern::{self, MAX_COMMAND, MAX_LINE, ORDINARY_COMMANDS, ORDINARY_LINES};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
 use crate::words::words;
 use grov_domain::ReadLimit;
-use regex_automata::meta::{self, Regex};
-use regex_automata::util::syntax;
-
-/// The most bytes of a compiled pattern, of a command and of a line: more costs too much time in a hook.
-const MAX_COMPILED: usize = 64 * 1024;
-const MAX_COMMAND: usize = 8 * 1024;
-const MAX_LINE: usize = 1024;
 
 /// Globs of everything.
 const EVERYTHING: &[&str] = &["*", "**", "**/*", ".", "./**"];
 
-/// Commands that a pattern of commands must not match, because it would match any.
-const ORDINARY_COMMANDS: &[&str] = &[
-    "ls",
-    "cd src",
-    "git status",
-    "make",
-    "cargo test",
-    "npm test",
-    "python3 a.py",
-];
-
 /// Two texts are about the same limit if they share this part of the shorter one's words.
 const SAME: f64 = 0.6;
-
-/// Lines that a pattern of lines must not match, because it would match anything.
-const ORDINARY: &[&str] = &[
-    "",
-    " ",
-    "x",
-    "}",
-    "a = b",
-    "return value",
-    "// see the note above",
-];
 
 /// A limit with its globs; patterns are compiled when they are needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,8 +48,8 @@ impl LimitByModel {
     pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
         change.places().iter().any(|place| self.forbids(place))
             || self.is_run(action)
-            || matches_any(&self.adds, &bounded(&change.added_lines()), ORDINARY)
-            || matches_any(&self.removes, &bounded(&change.removed_lines()), ORDINARY)
+            || model_pattern::any_matches(&self.adds, &bounded(&change.added_lines()), ORDINARY_LINES)
+            || model_pattern::any_matches(&self.removes, &bounded(&change.removed_lines()), ORDINARY_LINES)
     }
 
     fn forbids(&self, place: &NormalizedPath) -> bool {
@@ -103,10 +75,10 @@ impl LimitByModel {
         !self.files.is_empty() || !self.only.is_empty()
     }
 
-    /// Whether it tells the lines that break it.
-    pub(super) fn tells_texts(&self) -> bool {
-        let mut patterns = self.adds.iter().chain(&self.removes);
-        patterns.any(|pattern| compiled(pattern).is_some())
+    /// Whether it tells files, commands or lines that break it.
+    pub(super) fn tells_anything(&self) -> bool {
+        let mut patterns = self.adds.iter().chain(&self.removes).chain(&self.commands);
+        self.tells_places() || patterns.any(|pattern| model_pattern::compiled(pattern).is_some())
     }
 
     /// Whether it forbids any change of files.
@@ -127,7 +99,7 @@ impl LimitByModel {
         };
         let only_looks = !action.programs().is_empty() && action.programs().iter().all(looks);
         let command = &command[..command.floor_char_boundary(MAX_COMMAND)];
-        !only_looks && matches_any(&self.commands, &[command], ORDINARY_COMMANDS)
+        !only_looks && model_pattern::any_matches(&self.commands, &[command], ORDINARY_COMMANDS)
     }
 }
 
@@ -138,42 +110,12 @@ fn distinct(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether one of the patterns is in one of the texts. Patterns that match something ordinary are left out.
-fn matches_any(patterns: &[String], texts: &[&str], ordinary: &[&str]) -> bool {
-    if texts.is_empty() {
-        return false;
-    }
-    patterns.iter().any(|pattern| {
-        let Some(regex) = compiled(pattern) else {
-            return false;
-        };
-        let is_too_wide = || ordinary.iter().any(|text| regex.is_match(text));
-        texts.iter().any(|text| regex.is_match(text)) && !is_too_wide()
-    })
-}
-
 /// The beginnings of lines.
 fn bounded<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     lines
         .iter()
         .map(|line| &line[..line.floor_char_boundary(MAX_LINE)])
         .collect()
-}
-
-/// A pattern, compiled; `None` if it is no pattern, or too large.
-fn compiled(pattern: &str) -> Option<Regex> {
-    let config = meta::Config::new()
-        .nfa_size_limit(Some(MAX_COMPILED))
-        .utf8_empty(false);
-    let syntax = syntax::Config::new()
-        .case_insensitive(true)
-        .unicode(false)
-        .utf8(false);
-    Regex::builder()
-        .configure(config)
-        .syntax(syntax)
-        .build(pattern)
-        .ok()
 }
 
 #[cfg(test)]
@@ -287,7 +229,7 @@ mod tests {
         );
         assert!(!read("no new packages").is_about("keep the ISR in isr.c exactly as is"));
         assert!(!read("").is_about("no new packages"));
-        assert!(!read("no new packages").tells_places() && !read("no new packages").tells_texts());
+        assert!(!read("no new packages").tells_places() && !read("no new packages").tells_anything());
     }
 
     #[test]

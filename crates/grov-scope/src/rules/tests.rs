@@ -223,7 +223,7 @@ fn any_contract() -> impl Strategy<Value = GoalContract> {
             forbidden,
             constraints,
             keywords: Vec::new(),
-            limits: None,
+            reading: None,
         },
     )
 }

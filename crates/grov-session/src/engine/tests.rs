@@ -6,7 +6,8 @@ use super::*;
 use crate::snapshot::EngineSnapshot;
 use crate::testing::{bash, edit, read, read_intent};
 use grov_domain::{
-    ActionSketch, CorrectionId, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, SessionMode, StepId,
+    ActionSketch, CorrectionId, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, ReadLimit,
+    ReadRequest, SessionMode, StepId,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -146,6 +147,56 @@ fn repeating_a_violation_does_not_permit_it_after_the_next_prompt() {
         session.prompt("go on");
         assert!(session.pending_text().is_some(), "{action:?}");
     }
+}
+
+#[test]
+fn a_correction_waits_no_longer_when_a_model_read_that_the_user_wants_the_action() {
+    let reset = || bash("git reset --hard origin/main", EffectKind::Delete, &[]);
+    let reading = || PromptReading {
+        asked: vec![ReadRequest {
+            words: GOAL.to_owned(),
+            commands: vec!["^git reset --hard origin/main$".to_owned()],
+            ..ReadRequest::default()
+        }],
+        ..PromptReading::default()
+    };
+    let mut session = Session::new(Policy::PER_ACTION);
+    session.act(reset());
+    assert!(session.pending_text().is_some());
+    // The reading of an earlier prompt says nothing about this one.
+    for (read_to, waits) in [("Something else", true), (GOAL, false)] {
+        let reading = reading();
+        session.apply(SessionEvent::PromptsRead { read_to, reading });
+        assert_eq!(session.pending_text().is_some(), waits, "{read_to}");
+    }
+    session.act(reset());
+    assert_eq!(session.pending_text(), None);
+    session.prompt("Now fix the retry in src/auth/token.ts, too");
+    session.act(reset());
+    assert!(
+        session.pending_text().is_some(),
+        "no model has read the new prompt"
+    );
+}
+
+#[test]
+fn a_limit_that_a_model_read_is_said_to_the_agent() {
+    let reading = PromptReading {
+        limits: vec![ReadLimit {
+            words: "leave the mails".to_owned(),
+            files: vec!["src/mails/**".to_owned()],
+            ..ReadLimit::default()
+        }],
+        ..PromptReading::default()
+    };
+    let mut session = Session::new(Policy::PER_ACTION);
+    session.apply(SessionEvent::PromptsRead {
+        read_to: GOAL,
+        reading,
+    });
+    session.act(edit(&format!("{ROOT}/src/mails/welcome.ts"), "Hello"));
+    let text = session.pending_text().unwrap();
+    assert!(text.contains("leave the mails"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::sample::{
 };
 use grov_domain::{
     AskedCall, CorrectionLevel, GoalContract, GuardRecord, GuardVerdict, HookProgress, HookSession, HookStep,
-    HookStepResult, MemoryStore, ReadLimit, Redacted, Retention, SessionStatus, StepId, Store, Task,
+    HookStepResult, MemoryStore, PromptReading, ReadLimit, ReadRequest, Redacted, Retention, SessionStatus,
+    StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -485,11 +486,17 @@ fn leaky_progress() -> HookProgress {
         forbidden: vec![leaky("forbidden")],
         constraints: vec![leaky("constraint")],
         keywords: vec![leaky("keyword")],
-        limits: Some(vec![ReadLimit {
-            words: leaky("limit"),
-            adds: vec![leaky("added")],
-            ..ReadLimit::default()
-        }]),
+        reading: Some(PromptReading {
+            limits: vec![ReadLimit {
+                words: leaky("limit"),
+                adds: vec![leaky("added")],
+                ..ReadLimit::default()
+            }],
+            asked: vec![ReadRequest {
+                words: leaky("asked"),
+                ..ReadRequest::default()
+            }],
+        }),
     };
     given.session.engine_state = Some(
         serde_json::json!({

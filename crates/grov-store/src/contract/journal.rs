@@ -2,8 +2,8 @@
 
 use super::sample::{at, client, exchange};
 use grov_domain::{
-    AddedPiece, DriftEventId, ExchangeRecord, FindingMark, ReadLimit, ReadLimits, Redacted, RequestChange,
-    RequestEdits, Store, block_key,
+    AddedPiece, DriftEventId, ExchangeRecord, FindingMark, PromptReading, ReadLimit, ReadLimits, ReadRequest,
+    Redacted, RequestChange, RequestEdits, Store, block_key,
 };
 use grov_redact::Redactor;
 use std::sync::Arc;
@@ -140,11 +140,17 @@ pub async fn limits_of_a_session_are_replaced(store: Arc<dyn Store>) {
     let read = |words: &str| ReadLimits {
         client_session_id: client("a"),
         read_to: words.to_owned(),
-        limits: vec![ReadLimit {
-            words: words.to_owned(),
-            commands: vec![r"\bgit push\b".to_owned()],
-            ..ReadLimit::default()
-        }],
+        reading: PromptReading {
+            limits: vec![ReadLimit {
+                words: words.to_owned(),
+                commands: vec![r"\bgit push\b".to_owned()],
+                ..ReadLimit::default()
+            }],
+            asked: vec![ReadRequest {
+                words: words.to_owned(),
+                ..ReadRequest::default()
+            }],
+        },
         read_at: at(1),
     };
     assert_eq!(store.read_limits(&client("a")).await.unwrap(), None);

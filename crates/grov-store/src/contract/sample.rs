@@ -403,7 +403,7 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             forbidden: vec!["docs/**".to_owned()],
             constraints: vec!["no buffering".to_owned()],
             keywords: vec!["limit".to_owned()],
-            limits: None,
+            reading: None,
         },
         engine_state: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
         waiting: vec![PendingPrompt {

@@ -1,26 +1,32 @@
-//! Limits that a model read.
+//! What a model read in prompts.
 
 use super::columns::{FromColumn, RowExt, ToColumn, Values, params};
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
-use grov_domain::{ClientSessionId, LimitStore, ReadLimit, ReadLimits, Redacted};
+use grov_domain::{ClientSessionId, LimitStore, PromptReading, ReadLimits, Redacted};
 use sqlx::Decode;
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::{Sqlite, SqliteValueRef};
 
-/// The limits as JSON.
-struct Limits(Vec<ReadLimit>);
+/// A reading as JSON.
+struct Reading(PromptReading);
 
-impl ToColumn for Limits {
+impl ToColumn for Reading {
     fn add_to(&self, values: &mut Values) {
         // Texts alone always serialize.
         serde_json::to_string(&self.0).unwrap_or_default().add_to(values);
     }
 }
 
-impl FromColumn for Limits {
+impl FromColumn for Reading {
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
         let text = <&str as Decode<'_, Sqlite>>::decode(value)?;
+        // Before 0.15 the column held only the list of limits.
+        if text.trim_start().starts_with('[') {
+            let limits = serde_json::from_str(text)?;
+            let asked = Vec::new();
+            return Ok(Self(PromptReading { limits, asked }));
+        }
         Ok(Self(serde_json::from_str(text)?))
     }
 }
@@ -31,7 +37,7 @@ impl LimitStore for SqliteStore {
         let sql = "INSERT INTO read_limits (client_session_id, read_to, limits, read_at) VALUES (?, ?, ?, ?) \
              ON CONFLICT (client_session_id) DO UPDATE SET read_to = excluded.read_to, limits = excluded.limits, \
              read_at = excluded.read_at";
-        let limits = Limits(read.limits.clone());
+        let limits = Reading(read.reading.clone());
         let values = params![read.client_session_id, read.read_to, limits, read.read_at];
         self.execute(sql, values).await.map(drop)
     }
@@ -42,7 +48,7 @@ impl LimitStore for SqliteStore {
             Ok(ReadLimits {
                 client_session_id: row.read("client_session_id")?,
                 read_to: row.read("read_to")?,
-                limits: row.read::<Limits>("limits")?.0,
+                reading: row.read::<Reading>("limits")?.0,
                 read_at: row.read("read_at")?,
             })
         });

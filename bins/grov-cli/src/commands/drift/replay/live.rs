@@ -23,8 +23,11 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
     for entry in sequence.entries() {
         let corrections = session.delivered().len();
         match entry {
-            Entry::Prompt(text) => {
+            Entry::Prompt { text, reading } => {
                 session.prompt(&text);
+                if let Some(reading) = reading {
+                    session.read(reading);
+                }
                 acts.push(false);
                 stops.push(None);
             }

@@ -3,7 +3,7 @@
 use super::super::{command_action, intent_of};
 use grov_actions::redacted_end;
 use grov_actions::transcript::MAX_OUTPUT;
-use grov_domain::{ActionSketch, ActionType, GoalContract, TextChange};
+use grov_domain::{ActionSketch, ActionType, GoalContract, PromptReading, TextChange};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,7 +26,12 @@ const PROMPT: &str = "prompt";
 /// An entry of a session.
 pub(super) enum Entry {
     /// The user submits a prompt.
-    Prompt(String),
+    Prompt {
+        /// The prompt.
+        text: String,
+        /// What a model reads in the prompts up to this one.
+        reading: Option<PromptReading>,
+    },
     /// The agent acts.
     Action {
         /// The action.
@@ -54,6 +59,9 @@ struct RecordedAction {
     /// Whether the action failed.
     #[serde(default)]
     error: Option<bool>,
+    /// Of a prompt: what a model reads in the prompts up to this one.
+    #[serde(default)]
+    reading: Option<PromptReading>,
 }
 
 impl Sequence {
@@ -116,7 +124,10 @@ impl RecordedAction {
     fn entry(&self) -> Entry {
         let text = self.text.as_deref().unwrap_or_default();
         if self.is_prompt() {
-            return Entry::Prompt(text.to_owned());
+            return Entry::Prompt {
+                text: text.to_owned(),
+                reading: self.reading.clone(),
+            };
         }
         let action = sketch(self);
         if action.action_type.modifies_files() {
@@ -218,7 +229,10 @@ mod tests {
         assert!(sequence.has_prompts() && sequence.goal().is_none());
         let entries: Vec<Entry> = sequence.entries().collect();
         let [
-            Entry::Prompt(prompt),
+            Entry::Prompt {
+                text: prompt,
+                reading: None,
+            },
             Entry::Action {
                 action: make,
                 output: Some(output),
