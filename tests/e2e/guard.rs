@@ -1,5 +1,7 @@
 //! The guard with the real client: forbidden actions are stopped before they run, and all others are not affected.
 
+mod real_client;
+
 use crate::upstream::Upstream;
 use crate::work::Work;
 use anyhow::{Context, Result, ensure};

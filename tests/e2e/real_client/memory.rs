@@ -1,6 +1,8 @@
 //! Team memory with the real client: a finding of one session is injected into another one, at one place, and stays
 //! there for the rest of the conversation.
 
+mod chosen;
+
 use crate::injected::{InjectedText, assert_cache_preserved, injected, injected_blocks};
 use crate::judge::{all_settings, answer, reasoning, verdict};
 use crate::upstream::Upstream;
@@ -64,6 +66,15 @@ impl Team {
                     call("Write", json!({"file_path": "{cwd}/webhooks.rs", "content": "// outbox\n"})),
                 ]},
                 {"blocks": [talk("Done. All tests pass. Task complete.")]},
+            ]},
+            "wait": {"steps": [
+                {"blocks": [call("Bash", json!({
+                    "command": "until [ -e ../asked ]; do sleep 0.1; done", "description": "Wait",
+                }))]},
+                {"repeat": 4, "blocks": [call("Bash", json!({
+                    "command": "sleep 1; echo {step}", "description": "Look",
+                }))]},
+                {"blocks": [talk("It is known.")]},
             ]},
             "help": {"steps": [
                 {"blocks": [call("Agent", json!({
