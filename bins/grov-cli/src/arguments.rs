@@ -259,13 +259,16 @@ pub(crate) struct InitArguments {
     /// Also register Grov's MCP server, with which the agent searches memory and reads its goal
     #[arg(long)]
     pub(crate) mcp: bool,
+    /// Also let a model judge: claude asks your installed Claude Code, within your plan's limits; off lets rules judge alone
+    #[arg(long, value_name = "JUDGE", value_enum, hide_possible_values = true)]
+    pub(crate) judge: Option<JudgeChoice>,
     /// Only send the requests of another client through the proxy: codex, gemini or opencode
     #[arg(
         long,
         value_name = "CLIENT",
         value_enum,
         hide_possible_values = true,
-        conflicts_with_all = ["scope", "proxy", "http", "mitm", "statusline", "mcp", "plain"]
+        conflicts_with_all = ["scope", "proxy", "http", "mitm", "statusline", "mcp", "judge", "plain"]
     )]
     pub(crate) client: Option<OtherClient>,
     /// Show the changes without making them
@@ -274,6 +277,13 @@ pub(crate) struct InitArguments {
     /// First remove comments and trailing commas from the settings file, which Claude Code cannot read; a copy is kept
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) plain: bool,
+}
+
+/// Who judges besides the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JudgeChoice {
+    Claude,
+    Off,
 }
 
 /// A client other than Claude Code.

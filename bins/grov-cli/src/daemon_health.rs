@@ -1,5 +1,8 @@
 //! Whether the daemon of a home answers.
 
+use crate::format::plural;
+use crate::output::Style;
+use crate::table::one_line;
 use grov_runtime::port::{Listener, connect, fetch_health, listener_at};
 use grov_runtime::{Home, daemon};
 use rustix::process::{Pid, test_kill_process};
@@ -125,6 +128,9 @@ impl LiveAccess {
 /// The judge of a running daemon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LiveJudge {
+    /// `anthropic`, `openai`, `claude_cli` or `offline`; `None` from an older daemon.
+    #[serde(default)]
+    pub(crate) provider: Option<String>,
     /// `model` or `rules`.
     pub(crate) answering: String,
     /// Why rules answer.
@@ -136,16 +142,69 @@ pub(crate) struct LiveJudge {
 impl LiveJudge {
     /// Why rules answer, and what to do, in words; `None` if the model answers, or none is set up.
     pub(crate) fn trouble(&self) -> Option<String> {
-        let reason = self.why_rules.as_deref().filter(|reason| *reason != "offline")?;
+        let reason = match self.why_rules.as_deref() {
+            Some("offline") => return None,
+            Some(reason) => reason,
+            None => {
+                return self
+                    .is_useless()
+                    .then(|| format!("no usable answer to {} questions", self.answers_by_rules));
+            }
+        };
         Some(match reason {
             "client_missing" => {
                 "the client `claude` is not installed, or not in the PATH of grov-proxyd".to_owned()
             }
             "logged_out" => "the client `claude` is not logged in: run `claude` and log in".to_owned(),
+            "provider_down" => "the model failed several times in a row".to_owned(),
             other => other.replace('_', " "),
         })
     }
+
+    /// Whether the daemon was started with another provider than the configured one.
+    pub(crate) fn is_outdated(&self, configured: &str) -> bool {
+        self.provider
+            .as_deref()
+            .is_some_and(|running| running != configured)
+    }
+
+    /// Lines about the judge of a running daemon, for a person: what it did, and what is wrong.
+    pub(crate) fn lines(&self, configured: &str, style: Style) -> Vec<String> {
+        let mut lines: Vec<String> = self.done().into_iter().collect();
+        if self.is_outdated(configured) {
+            let running = self.provider.as_deref().unwrap_or_default();
+            let stale = format!(
+                "the running proxy was started with {}: grov proxy restart",
+                one_line(running)
+            );
+            lines.push(style.red(&stale));
+        } else if let Some(reason) = self.trouble() {
+            lines.push(format!("rules answer now: {}", style.red(&one_line(&reason))));
+        }
+        lines
+    }
+
+    /// Whether the model was asked and never gave a usable answer.
+    fn is_useless(&self) -> bool {
+        self.answers_by_model == 0 && self.answers_by_rules >= FEW_QUESTIONS
+    }
+
+    /// How many questions were answered since the daemon started; `None` if none was asked of a model.
+    pub(crate) fn done(&self) -> Option<String> {
+        let (by_model, by_rules) = (self.answers_by_model, self.answers_by_rules);
+        if self.why_rules.as_deref() == Some("offline") || by_model + by_rules == 0 {
+            return None;
+        }
+        let answered = plural(by_model, "question", "questions");
+        Some(match by_rules {
+            0 => format!("{answered} answered since the proxy started"),
+            left => format!("{answered} answered since the proxy started, {left} left to rules"),
+        })
+    }
 }
+
+/// Questions without one usable answer that make a fault of the model likely.
+const FEW_QUESTIONS: u64 = 3;
 
 /// The fields of `/_grov/health` that are used here.
 #[derive(Debug, Deserialize)]
@@ -251,6 +310,28 @@ mod tests {
     }
 
     #[test]
+    fn a_person_sees_what_the_judge_did_and_what_keeps_it_from_judging() {
+        let lines = |running: &str, by_model, by_rules| {
+            let judge = LiveJudge {
+                provider: Some(running.to_owned()),
+                answers_by_model: by_model,
+                answers_by_rules: by_rules,
+                ..LiveJudge::default()
+            };
+            judge.lines("claude_cli", Style::plain()).join("; ")
+        };
+        assert_eq!(lines("claude_cli", 0, 0), "");
+        assert_eq!(
+            lines("claude_cli", 1, 2),
+            "1 question answered since the proxy started, 2 left to rules"
+        );
+        // The model answers, but nothing usable.
+        assert!(lines("claude_cli", 0, FEW_QUESTIONS).contains("no usable answer to 3 questions"));
+        // Switched on while the proxy was running.
+        assert!(lines("offline", 0, 0).contains("started with offline: grov proxy restart"));
+    }
+
+    #[test]
     fn why_rules_answer_is_told_with_what_to_do() {
         let trouble = |reason: Option<&str>| {
             let judge = LiveJudge {
@@ -280,6 +361,7 @@ mod tests {
             pid: Some(7),
             version: Some("1.0.0".into()),
             judge: Some(LiveJudge {
+                provider: None,
                 answering: "rules".to_owned(),
                 why_rules: Some("budget_spent".to_owned()),
                 answers_by_model: 3,

@@ -1,12 +1,16 @@
 //! The judge's model and budget, for display.
 
+use crate::context::block_on;
+use crate::daemon_health::ProxyView;
+use crate::failure::Failure;
 use crate::format::dollars;
 use crate::output::Style;
 use crate::table::one_line;
 use grov_domain::{CallFilter, Clock, MicroUsd, Purpose, SpendingStore, StoreError, SystemClock};
-use grov_llm::DEFAULT_ANTHROPIC_MODEL;
+use grov_llm::{CLIENT_PROGRAM, ClaudeCliSettings, ClientLogin, DEFAULT_ANTHROPIC_MODEL, client_login};
 use grov_runtime::{LlmProvider, LlmSettings, ToolSettings};
 use serde::Serialize;
+use std::ffi::OsString;
 use time::{OffsetDateTime, Time, UtcOffset};
 
 /// The budget of the day.
@@ -91,14 +95,48 @@ impl JudgeView {
         }
     }
 
+    /// Lines about the judge of the running daemon, for a person.
+    pub(crate) fn live_lines(&self, proxy: &ProxyView, style: Style) -> Vec<String> {
+        let judge = proxy.judge.as_ref().filter(|_| proxy.running);
+        judge
+            .map(|judge| judge.lines(self.provider, style))
+            .unwrap_or_default()
+    }
+
     /// One line for a person, without its newline.
     pub(crate) fn text(&self, style: Style) -> String {
         match (&self.model, self.missing) {
-            (Some(model), _) => format!("{} {}; {}", self.provider, one_line(model), self.budget.text()),
+            (Some(model), _) => {
+                let prices = match self.provider == LlmProvider::ClaudeCli.as_str() {
+                    true => " (at list prices; a plan is not charged)",
+                    false => "",
+                };
+                let (provider, budget) = (self.provider, self.budget.text());
+                format!("{provider} {}; {budget}{prices}", one_line(model))
+            }
             (None, None) => "rules only".to_owned(),
             (None, Some(missing)) => format!("rules only; {}", style.red(missing)),
         }
     }
+}
+
+/// Asks the user's own client whether it can judge; `None` if that cannot be found out.
+pub(crate) fn client_state(
+    settings: &LlmSettings,
+    environment: Vec<(String, OsString)>,
+) -> Option<ClientLogin> {
+    let settings = ClaudeCliSettings {
+        program: CLIENT_PROGRAM.into(),
+        environment,
+        model: None,
+        base_url: None,
+        api_key: settings.api_key.clone(),
+        proxy: None,
+        timeout: settings.timeout,
+        own_listeners: Vec::new(),
+    };
+    let login = block_on(async { Ok::<_, Failure>(client_login(&settings).await) });
+    login.ok()?.ok()
 }
 
 /// The amount spent or reserved since midnight UTC, when the budget's day begins.

@@ -13,8 +13,11 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// How long it stays open after the key was refused.
 const KEY_REFUSED_PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// How long it stays open while the user's client is missing or has no login: asking again costs nothing but a process.
-const CLIENT_PAUSE: Duration = Duration::from_secs(5 * 60);
+/// How long it stays open while the user's client has no login: asking again costs nothing but a process.
+const LOGGED_OUT_PAUSE: Duration = Duration::from_secs(5 * 60);
+
+/// How long it stays open while there is no client: a look costs nothing, and an updater removes the old one first.
+const MISSING_PAUSE: Duration = Duration::from_secs(30);
 
 /// The breaker of one provider.
 #[derive(Debug)]
@@ -126,8 +129,8 @@ impl Permit<'_> {
                 return;
             }
             (Health::KeyRefused, _) => (KEY_REFUSED_PAUSE, OpenReason::KeyRefused),
-            (Health::NotInstalled, _) => (CLIENT_PAUSE, OpenReason::NotInstalled),
-            (Health::LoggedOut, _) => (CLIENT_PAUSE, OpenReason::LoggedOut),
+            (Health::NotInstalled, _) => (MISSING_PAUSE, OpenReason::NotInstalled),
+            (Health::LoggedOut, _) => (LOGGED_OUT_PAUSE, OpenReason::LoggedOut),
             (Health::Failure, State::Closed { failures }) if failures + 1 < FAILURES => {
                 *state = State::Closed {
                     failures: failures + 1,
@@ -223,6 +226,16 @@ mod tests {
         assert!(breaker.try_acquire().is_none());
         tokio::time::advance(PAUSE).await;
         assert!(breaker.try_acquire().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_its_updater_replaces_is_soon_asked_again() {
+        let breaker = closed();
+        breaker.try_acquire().unwrap().report(Health::NotInstalled);
+        assert_eq!(breaker.blocked(), Some(OpenReason::NotInstalled));
+        tokio::time::advance(MISSING_PAUSE).await;
+        breaker.try_acquire().unwrap().report(Health::Success);
+        assert_eq!(breaker.blocked(), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@
 mod environment;
 mod login;
 mod output;
+mod places;
 mod process;
 
 pub use login::{ClientLogin, client_login};

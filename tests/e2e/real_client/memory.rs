@@ -71,7 +71,7 @@ impl Team {
                 {"blocks": [call("Bash", json!({
                     "command": "until [ -e ../asked ]; do sleep 0.1; done", "description": "Wait",
                 }))]},
-                {"repeat": 4, "blocks": [call("Bash", json!({
+                {"repeat": 6, "blocks": [call("Bash", json!({
                     "command": "sleep 1; echo {step}", "description": "Look",
                 }))]},
                 {"blocks": [talk("It is known.")]},

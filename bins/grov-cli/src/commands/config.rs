@@ -2,7 +2,7 @@
 
 mod change;
 
-pub(crate) use change::{set, unset};
+pub(crate) use change::{UserChange, set, unset};
 
 use crate::context::Context;
 use crate::output::{Outcome, Style};

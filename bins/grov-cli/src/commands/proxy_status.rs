@@ -1,7 +1,7 @@
 //! `grov proxy-status`
 
 use crate::context::Context;
-use crate::daemon_health::{self, LiveJudge, ProxyState, ProxyView, port_taken_by};
+use crate::daemon_health::{self, ProxyState, ProxyView, port_taken_by};
 use crate::format::{ago, count, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
@@ -105,9 +105,8 @@ fn text(answer: &Answer, style: Style) -> String {
         text.push_str(&format!("access: {summary}\n"));
     }
     text.push_str(&format!("judge: {}\n", answer.judge.text(style)));
-    if let Some(reason) = answer.proxy.judge.as_ref().and_then(LiveJudge::trouble) {
-        let reason = style.red(&one_line(&reason));
-        text.push_str(&format!("       rules answer now: {reason}\n"));
+    for line in answer.judge.live_lines(&answer.proxy, style) {
+        text.push_str(&format!("       {line}\n"));
     }
     if answer.sessions.is_empty() {
         text.push_str("no session went through the proxy; `grov sessions --all` lists those of hooks too\n");

@@ -4,6 +4,7 @@ pub(crate) mod clients;
 mod gateway;
 mod http_hooks;
 mod init;
+mod judge;
 mod shell;
 mod unregister;
 mod user_token;

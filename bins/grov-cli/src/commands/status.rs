@@ -1,7 +1,7 @@
 //! `grov status`
 
 use crate::context::Context;
-use crate::daemon_health::{self, LiveJudge, ProxyView};
+use crate::daemon_health::{self, ProxyView};
 use crate::format::{plural, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
@@ -122,9 +122,8 @@ fn text(answer: &Answer, style: Style) -> String {
     }
     fields.add_styled("injection", &answer.switch.text(style));
     fields.add_styled("judge", &answer.judge.text(style));
-    if let Some(reason) = answer.proxy.judge.as_ref().and_then(LiveJudge::trouble) {
-        let reason = style.red(&one_line(&reason));
-        fields.add_styled("", &format!("rules answer now: {reason}"));
+    for line in answer.judge.live_lines(&answer.proxy, style) {
+        fields.add_styled("", &line);
     }
     let proxy = match (&answer.proxy.url, answer.proxy.running) {
         (Some(url), true) => format!("running at {url}"),

@@ -524,3 +524,114 @@ fn the_mcp_server_is_registered_and_removed_byte_for_byte() {
         assert_eq!(after, before, "{scope}");
     }
 }
+
+const CONFIG: &str = "home/.grov/config.toml";
+
+/// An installed client that says whether it is logged in.
+fn install_client(scene: &Scene, logged_in: bool) {
+    let script =
+        format!("#!/bin/sh\n[ \"$1 $2\" = 'auth status' ] && echo '{{\"loggedIn\": {logged_in}}}'\n");
+    let program = scene.write("home/.local/bin/claude", &script);
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn the_clients_model_judges_on_request() {
+    let scene = Scene::new();
+    install_client(&scene, true);
+    let before = "# mine\n[log]\nlevel = \"info\"\n";
+    let path = scene.write(CONFIG, before);
+    let ended = scene.run(&["init", "--proxy", "--judge", "claude"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for part in [
+        "claude-haiku-4-5",
+        "per prompt",
+        "plan's limits",
+        "$0.50 a day",
+        "grov usage",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+    assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
+    assert!(text(&path).starts_with(before) && text(&path).contains("provider = \"claude_cli\""));
+    assert_eq!(scene.ask(&["status"])["judge"]["provider"], "claude_cli");
+
+    let again = scene.ask(&["init", "--proxy", "--judge", "claude"]);
+    assert_eq!(again["judge"]["file"]["changed"], false);
+    assert_eq!(again["judge"]["model"], "claude-haiku-4-5-20251001");
+    // Uninstalling leaves the user's configuration, and says so.
+    let ended = scene.run(&["uninstall"]);
+    assert!(
+        ended.stderr.contains("grov config unset llm.provider"),
+        "{ended:?}"
+    );
+    assert!(text(&path).contains("claude_cli"));
+
+    let off = scene.ask(&["init", "--judge", "off"]);
+    assert_eq!(off["judge"]["provider"], "offline");
+    assert_eq!(off["judge"]["model"], Value::Null);
+    assert!(text(&path).contains("provider = \"offline\""));
+    let ended = scene.run(&["uninstall"]);
+    assert!(!ended.stderr.contains("llm.provider"), "{ended:?}");
+}
+
+#[test]
+fn without_the_client_nothing_is_registered_for_it_to_judge() {
+    let scene = Scene::new();
+    let ended = scene.run(&["init", "--judge", "claude"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("not installed"), "{ended:?}");
+    assert!(scene.is_untouched(), "something was changed");
+    install_client(&scene, false);
+    let ended = scene.run(&["init", "--judge", "claude"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("not logged in"), "{ended:?}");
+    // Limits are read for the proxy only.
+    assert!(ended.stderr.contains("without `--proxy`"), "{ended:?}");
+    assert!(text(&scene.path(CONFIG)).contains("claude_cli"));
+}
+
+#[test]
+fn a_dry_run_shows_the_judge_and_no_key_and_changes_nothing() {
+    let scene = Scene::new();
+    install_client(&scene, true);
+    let ended = scene.run(&["init", "--judge", "claude", "--dry-run"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.stdout.contains("+provider = \"claude_cli\""),
+        "{}",
+        ended.stdout
+    );
+    assert!(!scene.path("home/.grov").exists());
+    let before = "[llm]\napi_key = \"hunter2-hunter2-4711\"\n";
+    let path = scene.write(CONFIG, before);
+    let shown = scene.ask(&["init", "--judge", "claude", "--dry-run"]);
+    let diff = shown["judge"]["file"]["diff"].as_str().unwrap();
+    assert!(diff.contains("+provider") && !diff.contains("hunter2"), "{diff}");
+    assert_eq!(text(&path), before);
+}
+
+#[test]
+fn a_variable_that_names_another_judge_is_reported() {
+    let scene = Scene::new().env("GROV_LLM_PROVIDER", "offline");
+    install_client(&scene, true);
+    let ended = scene.run(&["init", "--proxy", "--judge", "claude"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.stderr.contains("llm.provider is offline") && ended.stderr.contains("GROV_LLM_PROVIDER"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn init_names_the_judge_until_one_is_chosen() {
+    let scene = Scene::new();
+    install_client(&scene, true);
+    let hint = |words: &[&str]| scene.run(words).stdout.contains("--judge claude");
+    assert!(hint(&["init"]) && hint(&["init", "--dry-run"]));
+    assert!(!hint(&["init", "--judge", "off"]), "it was chosen");
+    assert!(!hint(&["init"]), "rules were chosen");
+    scene.ask(&["init", "--judge", "claude"]);
+    assert!(!hint(&["init"]));
+}

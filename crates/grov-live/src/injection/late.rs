@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// later than this.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How often a late text may fail to go out, because the machine or the database was busy, before it is dropped.
+const MAX_TRIES: u8 = 4;
+
 /// A text and its source.
 #[derive(Clone)]
 pub(super) struct SourcedText {
@@ -47,6 +50,18 @@ pub(super) struct LateTexts {
     prompt: Option<Key128>,
     /// The texts for it that came too late.
     texts: Vec<SourcedText>,
+    /// How often texts for it were taken and did not go out.
+    tries: u8,
+    /// How often texts were dropped because a memory in them may have been forgotten.
+    clears: u64,
+}
+
+/// Texts that were taken for a request, and for which prompt they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TakenTexts {
+    pub(super) texts: Vec<SourcedText>,
+    prompt: Option<Key128>,
+    clears: u64,
 }
 
 impl LateTexts {
@@ -55,6 +70,7 @@ impl LateTexts {
         if self.prompt != Some(prompt) {
             self.prompt = Some(prompt);
             self.texts.clear();
+            self.tries = 0;
         }
     }
 
@@ -66,13 +82,27 @@ impl LateTexts {
     }
 
     /// Returns and removes the texts for the newest prompt, if this history contains it.
-    pub(super) fn take(&mut self, skeleton: &Skeleton) -> Vec<SourcedText> {
+    pub(super) fn take(&mut self, skeleton: &Skeleton) -> TakenTexts {
         let is_here = self.prompt.is_some_and(|prompt| skeleton.find(prompt).is_some());
-        if is_here {
-            std::mem::take(&mut self.texts)
-        } else {
-            Vec::new()
+        let texts = match is_here {
+            true => std::mem::take(&mut self.texts),
+            false => Vec::new(),
+        };
+        TakenTexts {
+            texts,
+            prompt: self.prompt,
+            clears: self.clears,
         }
+    }
+
+    /// Keeps texts that were taken and did not go out for the next place of the same turn.
+    pub(super) fn put_back(&mut self, taken: TakenTexts) {
+        let is_same = (taken.prompt, taken.clears) == (self.prompt, self.clears);
+        if taken.texts.is_empty() || !is_same || self.tries >= MAX_TRIES {
+            return;
+        }
+        self.tries += 1;
+        self.texts.splice(0..0, taken.texts);
     }
 
     /// Returns whether texts wait.
@@ -84,6 +114,7 @@ impl LateTexts {
     /// Drops the texts, because a memory in them may have been forgotten.
     pub(super) fn clear(&mut self) {
         self.texts.clear();
+        self.clears += 1;
     }
 }
 

@@ -4,7 +4,7 @@ use super::cache_use::{CacheUse, CachedConversation};
 use super::cache_window::CacheWindow;
 use super::clearing::{ClearSettings, ContextClearing};
 use super::history::{Beginning, History};
-use super::late::SourcedText;
+use super::late::TakenTexts;
 use super::ledger_writer::{LedgerUpdate, LedgerWriter, LedgerWriterTask};
 use super::lineage_state::{CachedPrefix, Decision, PointState, history_key};
 use super::shared::{MAX_LINEAGES, Shared, Timeouts, model};
@@ -562,7 +562,7 @@ impl Injection {
         index: &RequestIndex,
         link: &Link,
         prepared: &Prepared,
-    ) -> Option<(InjectionPoint, Vec<SourcedText>)> {
+    ) -> Option<(InjectionPoint, TakenTexts)> {
         let prompts: Vec<String> = prompts::newest(request)
             .into_iter()
             .map(|prompt| prompt.text)
@@ -593,8 +593,8 @@ impl Injection {
         }
         let mut late = prepared.slot.state().late_texts().take(skeleton);
         // Another text of this turn may have quoted the same.
-        late.retain(|late| !late.is_quoted(&point.quoted));
-        (applies || !late.is_empty()).then_some((point, late))
+        late.texts.retain(|late| !late.is_quoted(&point.quoted));
+        (applies || !late.texts.is_empty()).then_some((point, late))
     }
 }
 

@@ -1,7 +1,7 @@
 //! State shared by all requests: lineages, the store, the switches.
 
 use super::cache_use::CacheUse;
-use super::late::{SourcedText, ask_again};
+use super::late::{SourcedText, TakenTexts, ask_again};
 use super::ledger_writer::{LedgerUpdate, LedgerWriter};
 use super::lineage_state::{Decision, history_key};
 use super::policy::ContextEdits;
@@ -177,17 +177,17 @@ impl Shared {
     }
 
     /// Asks the sources, stores their texts and sends the decision. `late` are texts for the prompt of this turn that
-    /// came too late for their own injection point.
+    /// came too late for their own injection point; those that do not go out now wait for the next one.
     pub(super) async fn decide(
         &self,
         slot: &Slot,
         key: Key128,
         point: &InjectionPoint,
-        late: Vec<SourcedText>,
+        late: TakenTexts,
         sender: watch::Sender<Option<Decision>>,
     ) -> Decided {
-        let late_texts = late.len();
-        let mut answers = self.ask(point, late).await;
+        let late_texts = late.texts.len();
+        let mut answers = self.ask(point, late.texts.clone()).await;
         let committed = self.commit_text(slot, key, point, &answers.texts).await;
         let block = committed.as_ref().map(|committed| committed.block.clone());
         let decision = {
@@ -204,6 +204,7 @@ impl Shared {
                 answer.source.delivered(point);
             }
         } else {
+            slot.state().late_texts().put_back(late);
             let sources = answers.texts.iter().map(|answer| Arc::clone(&answer.source));
             answers.missed.extend(sources);
         }
@@ -233,7 +234,7 @@ impl Shared {
     }
 
     /// Prepares the texts of sources that missed the deadline for the next injection point of the same turn. Inside a tool
-    /// loop nothing is prepared: a text gets one more chance, not many.
+    /// loop no source is asked again.
     pub(super) async fn prepare_late(
         &self,
         slot: &Slot,

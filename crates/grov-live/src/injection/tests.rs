@@ -20,6 +20,7 @@ use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+mod late_lost;
 mod left_out;
 
 /// For tests that are not about timeouts.

@@ -1,13 +1,12 @@
 //! The environment of the client, and where its program is.
 
-use super::ClaudeCliSettings;
+use super::{ClaudeCliSettings, places};
 use crate::SetupError;
 use crate::endpoint::{self, Endpoint};
 use serde_json::{Map, Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Variables that the client gets: to find its programs and its login, and to reach the network.
@@ -48,9 +47,6 @@ const SET: &[(&str, &str)] = &[
     // If an administrator sends the client to a Grov proxy all the same, it does not record the call, and nothing loops.
     ("ANTHROPIC_CUSTOM_HEADERS", "x-grov-bypass: 1"),
 ];
-
-/// Where the client's installers put it, below the user's home: a service's `PATH` may lack them.
-const USUAL_PLACES: &[&str] = &[".local/bin", ".claude/local"];
 
 /// The environment of the client.
 #[derive(Clone)]
@@ -126,24 +122,24 @@ impl ClientEnvironment {
 
     /// The program; `None` if it is not installed.
     pub(super) fn find(&self, program: &Path) -> Option<PathBuf> {
-        if program.components().count() > 1 {
-            return is_program(program).then(|| program.to_owned());
+        let value = |name: &str| self.value(name);
+        places::find(program, value("PATH"), value("HOME").map(Path::new))
+    }
+
+    /// The `PATH` for a program: a script of a version manager needs the interpreter beside it.
+    pub(super) fn path_for(&self, program: &Path) -> Option<OsString> {
+        let own = program.parent()?;
+        let listed = self.value("PATH").into_iter().flat_map(std::env::split_paths);
+        let mut folders: Vec<PathBuf> = listed.collect();
+        if !folders.iter().any(|folder| folder == own) {
+            folders.push(own.to_owned());
         }
-        let value = |name: &str| {
-            let mut all = self.variables();
-            all.find(|(known, _)| *known == name).map(|(_, value)| value)
-        };
-        let in_path = value("PATH").into_iter().flat_map(std::env::split_paths);
-        let home = value("HOME").map(Path::new);
-        let usual = home
-            .into_iter()
-            .flat_map(|home| USUAL_PLACES.iter().map(|place| home.join(place)));
-        in_path
-            .chain(usual)
-            // The client starts in another directory.
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(program))
-            .find(|path| is_program(path))
+        std::env::join_paths(folders).ok()
+    }
+
+    fn value(&self, name: &str) -> Option<&OsStr> {
+        let mut all = self.variables();
+        all.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }
 
@@ -154,11 +150,6 @@ impl fmt::Debug for ClientEnvironment {
             .entries(self.variables().map(|(name, _)| name))
             .finish()
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    let metadata = std::fs::metadata(path);
-    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn refuse_own(what: &'static str, url: &reqwest::Url, own: &[SocketAddr]) -> Result<(), SetupError> {
@@ -250,19 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn the_program_is_found_in_path_and_in_the_usual_places() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().to_str().unwrap();
-        let environment = ClientEnvironment::new(&settings(&[("HOME", home), ("PATH", ".:/bin")])).unwrap();
-        assert_eq!(environment.find(Path::new("claude")), None);
-        let place = folder.path().join(".local/bin");
-        std::fs::create_dir_all(&place).unwrap();
-        let program = place.join("claude");
-        std::fs::write(&program, "").unwrap();
-        assert_eq!(environment.find(Path::new("claude")), None, "not executable");
-        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-        assert_eq!(environment.find(Path::new("claude")), Some(program.clone()));
-        assert_eq!(environment.find(&program), Some(program));
-        assert!(environment.find(Path::new("sh")).is_some());
+    fn a_script_finds_the_interpreter_beside_it() {
+        let of = |path| {
+            let environment = ClientEnvironment::new(&settings(&[("PATH", path)])).unwrap();
+            environment.path_for(Path::new("/n/bin/claude")).unwrap()
+        };
+        assert_eq!(of("/bin"), "/bin:/n/bin");
+        assert_eq!(of("/n/bin:/bin"), "/n/bin:/bin");
     }
 }

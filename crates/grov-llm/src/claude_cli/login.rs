@@ -44,10 +44,12 @@ pub async fn client_login(settings: &ClaudeCliSettings) -> Result<ClientLogin, S
     let Ok(directory) = tempfile::Builder::new().prefix("grov-client-").tempdir() else {
         return Ok(ClientLogin::Unknown);
     };
+    let path = environment.path_for(&program);
     let asked = Command::new(program)
         .args(["auth", "status"])
         .env_clear()
         .envs(environment.variables())
+        .envs(path.map(|path| ("PATH", path)))
         .current_dir(directory.path())
         .stdin(Stdio::null())
         .stderr(Stdio::null())

@@ -61,6 +61,7 @@ fn spawn(client: &Client, program: &Path, prompt: &ClientPrompt, directory: &Tem
         .arg(directory.path().join("system.txt"))
         .env_clear()
         .envs(client.environment.variables())
+        .envs(client.environment.path_for(program).map(|path| ("PATH", path)))
         .env(
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
             prompt.max_output_tokens.to_string(),

@@ -10,6 +10,7 @@ use grov_llm::{
 };
 use grov_sim::{Sim, SimConfig};
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -205,6 +206,52 @@ async fn a_missing_client_is_reported() {
         stage.judge.status().answering,
         Answering::Rules(RulesReason::ClientMissing)
     );
+}
+
+#[tokio::test]
+async fn a_client_of_a_version_manager_judges_for_a_daemon_without_the_users_path() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".nvm/versions/node/v20.11.1/bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    // The client is a script of an interpreter that is in no other folder.
+    let result = serde_json::json!({"type": "result", "result": GOOD});
+    for (name, text) in [
+        ("claude", "#!/usr/bin/env grov-test-node\n".to_owned()),
+        (
+            "grov-test-node",
+            format!("#!/bin/sh\ncat > /dev/null\necho '{result}'\n"),
+        ),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let stage = stage_with(home.path(), |settings| JudgeSettings {
+        client_environment: [
+            ("PATH", OsString::from("/usr/bin:/bin")),
+            ("HOME", home.path().into()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec(),
+        ..settings
+    });
+    assert_eq!(stage.ask("fix the login").await.by, JudgedBy::Model);
+}
+
+#[tokio::test]
+async fn a_client_that_is_replaced_between_two_questions_goes_on_judging() {
+    let client = answers(&[GOOD]);
+    let stage = stage(&client);
+    assert_eq!(stage.ask("fix the login").await.by, JudgedBy::Model);
+    let program = client.directory.path().join("claude");
+    // As its updater does it: a new file, and a link that leads to it.
+    let newer = client.directory.path().join("claude-2");
+    std::fs::copy(&program, &newer).unwrap();
+    std::fs::write(client.directory.path().join("starts"), "").unwrap();
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink(&newer, &program).unwrap();
+    assert_eq!(stage.ask("fix the logout").await.by, JudgedBy::Model);
+    assert_eq!(starts(&client), 1);
 }
 
 #[tokio::test]

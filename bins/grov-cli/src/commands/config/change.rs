@@ -8,6 +8,7 @@ use grov_project::ProjectLocation;
 use grov_runtime::{ConfigEdit, ConfigFile, Environment, Home, Inputs, Settings};
 use serde::Serialize;
 use std::io::Read;
+use std::path::Path;
 
 /// Maximum bytes of a value on standard input.
 const MAX_VALUE: u64 = 64 * 1024;
@@ -37,9 +38,8 @@ impl Scene {
     fn new(common: &Common) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let home = Home::locate(common.home.as_deref(), &environment)?;
-        let current = std::env::current_dir().ok();
         let (file, directory) = match &common.project {
-            None => (ConfigFile::of_user(&home, &environment), current),
+            None => return Self::of_user(common),
             Some(project) if project.is_dir() => {
                 let directory = std::path::absolute(project).unwrap_or_else(|_| project.clone());
                 let place = ProjectLocation::locate(&directory);
@@ -57,6 +57,18 @@ impl Scene {
             environment,
             directory,
             file,
+        })
+    }
+
+    /// The user's own file, whatever the project is.
+    fn of_user(common: &Common) -> Result<Self, Failure> {
+        let environment = Environment::of_process();
+        let home = Home::locate(common.home.as_deref(), &environment)?;
+        Ok(Self {
+            file: ConfigFile::of_user(&home, &environment),
+            directory: std::env::current_dir().ok(),
+            home,
+            environment,
         })
     }
 
@@ -113,6 +125,42 @@ impl Scene {
                 None => format!("{key}: {}\n", one_line(&answer.path)),
             }
         })
+    }
+}
+
+/// A setting of the user to change, as `grov config set` does.
+pub(crate) struct UserChange {
+    scene: Scene,
+    edit: ConfigEdit,
+}
+
+impl UserChange {
+    /// Checks the change. Nothing is written.
+    pub(crate) fn planned(common: &Common, key: &str, value: &str) -> Result<Self, Failure> {
+        let scene = Scene::of_user(common)?;
+        let edit = scene.file.set(key, value)?;
+        Ok(Self { scene, edit })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.scene.file.path()
+    }
+
+    /// The texts of the file before and after.
+    pub(crate) fn edit(&self) -> &ConfigEdit {
+        &self.edit
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        self.edit.before != self.edit.after
+    }
+
+    /// Writes the change, and returns the settings that now apply.
+    pub(crate) fn apply(&self) -> Result<Settings, Failure> {
+        if self.has_changes() {
+            self.scene.apply(&self.edit)?;
+        }
+        self.scene.settings()
     }
 }
 

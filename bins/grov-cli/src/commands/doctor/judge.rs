@@ -1,13 +1,12 @@
 //! The judge: whether the configured model is used.
 
 use super::Check;
-use crate::context::{Context, block_on};
-use crate::daemon_health::ProxyView;
-use crate::failure::Failure;
-use crate::judge::{JudgeView, spent_today};
+use crate::context::Context;
+use crate::daemon_health::{LiveJudge, ProxyView};
+use crate::judge::{JudgeView, client_state, spent_today};
 use crate::output::Style;
 use grov_domain::MicroUsd;
-use grov_llm::{CLIENT_PROGRAM, ClaudeCliSettings, ClientLogin, client_login};
+use grov_llm::ClientLogin;
 use grov_runtime::{Environment, LlmProvider, daemon};
 
 const NAME: &str = "judge";
@@ -41,16 +40,48 @@ pub(super) fn check(context: &Context, proxy: ProxyView) -> Check {
     {
         return trouble;
     }
-    match proxy.judge.and_then(|judge| judge.trouble()).filter(|_| is_model) {
-        Some(reason) => Check::warn(
-            NAME,
-            format!("{provider} is configured, but rules answer now: {reason}"),
-        )
-        .consequence(RULES_ONLY)
-        .fix("see what the provider answered in the log of grov-proxyd"),
-        None if !is_model => Check::ok(NAME, format!("{summary}; {MODEL_GAIN}")),
+    if let Some(judge) = proxy.judge.as_ref().filter(|judge| judge.is_outdated(provider)) {
+        return outdated(judge, provider);
+    }
+    if !is_model {
+        return Check::ok(NAME, format!("{summary}; {MODEL_GAIN}"));
+    }
+    match &proxy.judge {
+        Some(judge) => of_daemon(judge, provider, &summary),
         None => Check::ok(NAME, summary),
     }
+}
+
+/// The running daemon was started before the setting was changed.
+fn outdated(judge: &LiveJudge, provider: &str) -> Check {
+    let running = judge.provider.as_deref().unwrap_or_default();
+    let problem = format!("{provider} is configured, but the running proxy was started with {running}");
+    Check::warn(NAME, problem)
+        .consequence("The proxy judges as before.")
+        .fix("grov proxy restart; if that changes nothing, its log says why")
+}
+
+/// Whether the running daemon asks this provider, and gets answers.
+fn of_daemon(judge: &LiveJudge, provider: &str, summary: &str) -> Check {
+    let Some(reason) = judge.trouble() else {
+        let done = judge.done().map(|done| format!("; {done}")).unwrap_or_default();
+        return Check::ok(NAME, format!("{summary}{done}"));
+    };
+    let fix = match (
+        provider == LlmProvider::ClaudeCli.as_str(),
+        judge.why_rules.as_deref(),
+    ) {
+        (_, Some("client_missing")) => {
+            "run `grov proxy restart` in a shell that finds `claude`; Grov looks again every half minute"
+        }
+        (_, Some("logged_out")) => "run `claude` and log in; Grov tries again within five minutes",
+        (true, _) => {
+            "run `claude -p hello` to see whether it answers; `grov usage` shows how each call ended"
+        }
+        (false, _) => "see what the provider answered in the log of grov-proxyd",
+    };
+    let problem = format!("{provider} is configured, but rules answer now: {reason}");
+    Check::warn(NAME, problem).consequence(RULES_ONLY).fix(fix)
 }
 
 /// What a person without a model may want to know.
@@ -58,23 +89,13 @@ const MODEL_GAIN: &str = "a model understands more limits and finds more memorie
 
 /// Asks the user's own client whether it can judge; `None` if nothing is wrong with it.
 fn client(context: &Context) -> Option<Check> {
-    let settings = ClaudeCliSettings {
-        program: CLIENT_PROGRAM.into(),
-        environment: daemon::client_environment(&Environment::of_process(), &context.settings),
-        model: None,
-        base_url: None,
-        api_key: context.settings.llm().api_key.clone(),
-        proxy: None,
-        timeout: context.settings.llm().timeout,
-        own_listeners: Vec::new(),
-    };
-    let login = block_on(async { Ok::<_, Failure>(client_login(&settings).await) });
+    let environment = daemon::client_environment(&Environment::of_process(), &context.settings);
     // A login that cannot be checked shows in the judge's state.
     let failed = |problem: &str, fix: &str| {
         let problem = format!("llm.provider is claude_cli, but {problem}");
         Some(Check::fail(NAME, problem).consequence(RULES_ONLY).fix(fix))
     };
-    match login.ok()?.ok()? {
+    match client_state(context.settings.llm(), environment)? {
         ClientLogin::NotInstalled => failed(
             "the client `claude` is not installed, or not in PATH",
             "install Claude Code, or set llm.provider = \"offline\"",

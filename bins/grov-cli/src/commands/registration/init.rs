@@ -1,6 +1,7 @@
 //! `grov init`
 
 use super::http_hooks::{Daemon, warn_of_readers};
+use super::judge::{HINT, JudgeAnswer, JudgePlan};
 use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
 use crate::arguments::{InitArguments, InitScope};
 use crate::context::Context;
@@ -16,7 +17,7 @@ use grov_hooks::settings::{
     StatusLine, inspect, loopback_exceptions, plain, route, settings_path, shell_word,
 };
 use grov_redact::Secret;
-use grov_runtime::{Environment, TlsSource, Url, create_private, without_credentials};
+use grov_runtime::{Environment, LlmProvider, TlsSource, Url, create_private, without_credentials};
 use grov_serve::read_facts;
 use serde::Serialize;
 use std::fs::OpenOptions;
@@ -41,6 +42,12 @@ struct Answer {
     /// The file of the user's shell, with `--mitm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     shell: Option<FileChange>,
+    /// The judge, with `--judge`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<JudgeAnswer>,
+    /// Whether to say that a model could judge.
+    #[serde(skip)]
+    hints_at_judge: bool,
 }
 
 /// A settings file and what to register in it.
@@ -77,6 +84,11 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     let project = context
         .top()
         .ok_or_else(|| Failure::usage("--project must name a directory that exists"))?;
+    // Fails before anything is changed.
+    let judge = arguments
+        .judge
+        .map(|choice| JudgePlan::new(context, &environment, choice));
+    let judge = judge.transpose()?;
     let listener = match arguments.proxy || arguments.http {
         true => Some(Listener::of(context)?),
         false => None,
@@ -155,6 +167,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         (true, true) => Some(shell::planned(&init.environment, &init.program)?),
         (true, false) => Some(shell::write(context, &init.environment, &init.program)?),
     };
+    let judge = judge.map(|plan| plan.carry_out(context, dry_run, arguments.proxy));
     let is_changed = files.iter().any(|file| file.changed);
     let answer = Answer {
         dry_run,
@@ -163,6 +176,8 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         hooks: init.daemon.map(|daemon| daemon.url),
         gateway: gateway.as_deref().map(without_credentials),
         shell,
+        judge: judge.transpose()?,
+        hints_at_judge: arguments.judge.is_none() && is_undecided(context),
     };
     context.answer(answer, text)?;
     if is_changed && !dry_run {
@@ -459,6 +474,12 @@ pub(crate) fn configured_base_url(context: &Context) -> String {
     }
 }
 
+/// Whether rules judge alone because nobody chose a judge.
+fn is_undecided(context: &Context) -> bool {
+    let settings = &context.settings;
+    settings.llm().provider == LlmProvider::Offline && !settings.is_set("llm.provider")
+}
+
 /// Says how the client comes to trust a certificate that the proxy made.
 fn explain_certificate(context: &Context) {
     note!(
@@ -484,6 +505,12 @@ fn text(answer: &Answer, style: Style) -> String {
         text.push_str(&format!(
             "hooks go to {hooks}; sessions start it if it is not running\n"
         ));
+    }
+    if let Some(judge) = &answer.judge {
+        text.push_str(&judge.text(style));
+    }
+    if answer.hints_at_judge {
+        text.push_str(&style.faint(&style.prose(HINT)));
     }
     text
 }

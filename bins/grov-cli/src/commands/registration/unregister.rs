@@ -1,6 +1,6 @@
 //! `grov unregister`, `grov uninstall`
 
-use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
+use super::{FileAnswer, client_folder, clients, gateway, judge, shell, user_token};
 use crate::arguments::UnregisterArguments;
 use crate::cleared;
 use crate::commands::plans::off_everywhere;
@@ -79,6 +79,7 @@ fn finish(context: &Context, answer: Answer) -> Outcome {
     for left in answer.files.iter().flat_map(|file| &file.left) {
         note!("{left}");
     }
+    judge::note_rest(context);
     context.answer(answer, text)
 }
 
