@@ -5,6 +5,7 @@ mod budget;
 mod crashes;
 mod delays;
 mod loops;
+mod new_user;
 mod own_client;
 mod prompts;
 mod real_client;
