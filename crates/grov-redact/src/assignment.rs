@@ -7,6 +7,7 @@ use crate::key::{self, MAX_NAME, Meaning};
 use crate::login::{in_arn, is_signature, is_time, may_be_login, password_before_host, password_of_login};
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan, end_of_run};
+use crate::service_names;
 use crate::value::{has_letter, is_stand_in};
 use std::ops::Range;
 
@@ -95,7 +96,13 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         scan.assigned_until = range.end;
         return scan.found("connection-password", Certainty::Place, range);
     }
-    if meaning.is_none() && !is_login && !is_signature && !could_be_random(scan.bytes, value_start) {
+    let service = service_names::service(name.text);
+    if meaning.is_none()
+        && !is_login
+        && !is_signature
+        && service.is_none()
+        && !could_be_random(scan.bytes, value_start)
+    {
         return;
     }
     if in_arn(scan, at) {
@@ -117,6 +124,9 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
     }
     let rule = match meaning {
         Some(meaning) if is_secret(scan, meaning, &name, &value) => Some((meaning.rule(), Certainty::Name)),
+        _ if service.is_some_and(|service| service_names::is_key(service, value.text)) => {
+            Some(("service-key", Certainty::Name))
+        }
         _ if is_random_secret(&name, &value) || is_random_secret(&name, &value.without_extension()) => {
             Some(("high-entropy", Certainty::Randomness))
         }

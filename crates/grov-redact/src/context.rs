@@ -102,6 +102,7 @@ pub(crate) static CONTEXT_RULES: &[&str] = &[
     "secret",
     "api-key",
     "token",
+    "service-key",
     "high-entropy",
 ];
 

@@ -44,6 +44,7 @@ mod redactor;
 mod scan;
 mod secret;
 mod seed;
+mod service_names;
 mod surroundings;
 mod table;
 mod token;

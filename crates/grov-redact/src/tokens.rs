@@ -77,7 +77,7 @@ const COMMON: &[TokenRule] = &[
     rule("jfrog-token", &["AKCp8", "cmVmdGtu"], &[Run(ALNUM, 56, OPEN)]).at_word_start(),
     rule("sourcegraph-token", &["sgp_"], &[Run(WORD, 40, OPEN)]).at_word_start(),
     rule("buildkite-token", &["bkua_", "bkat_"], &[Run(ALNUM, 40, 64)]).at_word_start(),
-    rule("circleci-token", &["CCIPAT_", "CCIPRJ_"], &[Run(ALNUM, 20, 24), Text("_"), Run(HEX, 40, 40)]),
+    rule("circleci-token", &["CCIPAT_", "CCIPRJ_"], &[Run(ALNUM, 20, 24), Text("_"), Run(Class::LOWER, 40, 40)]),
     rule("sonarqube-token", &["squ_", "sqp_", "sqa_"], &[Run(HEX, 40, 40)]).at_word_start(),
     // -- Clouds and hosting
     rule("aws-access-key-id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[Run(Class::UPPER, 16, 16)]).at_word_start(),

@@ -1,6 +1,7 @@
 //! The table of token rules of services whose keys have a form of their own: the second one, by trade.
 //!
-//! Sources: the issuers' documentation and the public rule sets of gitleaks, TruffleHog and GitHub secret scanning.
+//! Sources: the issuers' documentation and the public rule sets of gitleaks, Betterleaks, TruffleHog and GitHub secret
+//! scanning.
 
 use crate::pattern::Part::{Run, Text};
 use crate::pattern::{Class, OPEN};
@@ -72,7 +73,7 @@ pub(super) const SERVICES: &[TokenRule] = &[
     rule("retool-token", &["retool_"], &[Run(URL64, 26, OPEN)]).at_word_start().random(),
     rule("gitbook-token", &["gb_api_"], &[Run(ALNUM, 30, OPEN)]),
     rule("permit-key", &["permit_key_"], &[Run(ALNUM, 40, OPEN)]),
-    rule("devcycle-key", &["dvc_server_"], &[Run(WORD, 20, OPEN)]),
+    rule("devcycle-key", &["dvc_client_", "dvc_mobile_", "dvc_server_"], &[Run(WORD, 20, OPEN)]),
     rule("typeform-token", &["tfp_"], &[Run(URL64, 40, OPEN)]).at_word_start(),
     rule("clickup-token", &["pk_"], &[Run(DIGIT, 4, 10), Text("_"), Run(UPPER, 30, 34)]).at_word_start(),
     rule("klaviyo-key", &["pk_"], &[Run(HEX, 34, 34)]).at_word_start(),
@@ -189,6 +190,45 @@ pub(super) const SERVICES: &[TokenRule] = &[
     rule("appveyor-token", &["v2."], &[Run(LOWER, 20, 20)]).at_word_start().with_digit(),
     rule("k3s-token", &["K10"],
         &[Run(HEX, 64, 64), Text("::"), Run(Class::of("A-Za-z0-9:"), 16, OPEN)]).at_word_start(),
+    // -- Further services, from the rule set of Betterleaks
+    rule("adobe-client-secret", &["p8e-"], &[Run(LOWER, 32, 32)]).at_word_start(),
+    rule("aikido-token", &["AIK_CI_", "AIK_SECRET_"], &[Run(ALNUM, 20, 64)]),
+    rule("authress-key", &["sc_", "ext_", "scauth_", "authress_"],
+        &[Run(LOWER, 5, 30), Text("."), Run(LOWER, 4, 6), Text(".acc"), Run(Class::of("A-Za-z0-9+/=_.-"), 40, OPEN)]).at_word_start(),
+    rule("brave-search-api-key", &["BSA"], &[Run(URL64, 24, 40)]).at_word_start().random(),
+    rule("cloudsmith-api-key", &["csa_"], &[Run(ALNUM, 36, 36)]).at_word_start().with_digit(),
+    rule("configcat-sdk-key", &["configcat-sdk-1/"], &[Run(URL64, 22, 22), Text("/"), Run(URL64, 22, 22)]),
+    rule("deno-token", &["ddp_", "ddw_", "ddo_"], &[Run(ALNUM, 36, 36)]).at_word_start(),
+    rule("devin-api-key", &["apk_user_", "apk_"], &[Run(BASE64, 80, OPEN)]).at_word_start(),
+    rule("devin-api-key", &["cog_"], &[Run(LOWER, 52, 52)]).at_word_start(),
+    rule("endorlabs-key", &["endr+"], &[Run(ALNUM, 12, OPEN)]).at_word_start().with_digit(),
+    rule("figma-token", &["figd_", "figu_", "figo_", "figoh_"], &[Run(URL64, 38, OPEN)]).at_word_start(),
+    rule("flutterwave-key", &["FLWSECK_TEST-", "FLWSECK_TEST"], &[Run(ALNUM, 12, 12)]).with_digit(),
+    rule("frameio-token", &["fio-u-"], &[Run(Class::of("A-Za-z0-9_=-"), 60, OPEN)]),
+    rule("gitlab-token", &["_gitlab_session="], &[Run(LOWER, 32, 32)]),
+    rule("harness-token", &["sat."],
+        &[Run(URL64, 22, 22), Text("."), Run(HEX, 24, 24), Text("."), Run(ALNUM, 20, 20)]).at_word_start(),
+    rule("intra42-secret", &["s-s4t2ud-", "s-s4t2af-"], &[Run(HEX, 64, 64)]),
+    rule("lichess-token", &["lip_"], &[Run(WORD, 16, 60)]).at_word_start().with_digit(),
+    rule("lob-api-key", &["test_", "live_"], &[Run(HEX, 35, 35)]).at_word_start(),
+    rule("mercury-token", &["mercury_production_", "mercury_sandbox_"], &[Run(WORD, 40, OPEN)]),
+    rule("onfido-token", &["api_live.", "api_live_ca.", "api_live_us.", "api_sandbox.", "api_sandbox_ca.", "api_sandbox_us."],
+        &[Run(URL64, 20, OPEN)]).with_digit(),
+    rule("persona-api-key", &["persona_production_", "persona_sandbox_"], &[Run(DASHED, 20, OPEN)]),
+    rule("pinterest-token", &["pina_"], &[Run(URL64, 20, OPEN)]).at_word_start().with_digit(),
+    rule("polar-token", &["polar_at_", "polar_oat_", "polar_pat_", "polar_rt_"], &[Run(URL64, 20, OPEN)]),
+    rule("proof-api-key", &["prf_cli_", "prf_"], &[Run(URL64, 20, OPEN)]).at_word_start().random(),
+    rule("redirect-pizza-token", &["rpa_"], &[Run(ALNUM, 30, 30)]).at_word_start().with_digit(),
+    rule("retell-api-key", &["key_"], &[Run(HEX, 28, 28)]).at_word_start(),
+    rule("rootly-api-key", &["rootly_"], &[Run(HEX, 64, 64)]),
+    rule("samsara-token", &["samsara_api_"], &[Run(ALNUM, 26, 40)]),
+    rule("settlemint-token", &["sm_pat_", "sm_aat_", "sm_sat_"], &[Run(ALNUM, 16, OPEN)]).at_word_start(),
+    rule("shippo-token", &["shippo_live_", "shippo_test_"], &[Run(ANY_HEX, 40, 40)]),
+    rule("tableau-token", &["==:"], &[Run(ALNUM, 32, 32)]).reaching_back(Class::of("A-Za-z0-9+/"), 22, 22),
+    rule("thunderstore-token", &["tss_"], &[Run(URL64, 20, OPEN)]).at_word_start().random(),
+    rule("val-town-token", &["vtwn_"], &[Run(URL64, 20, OPEN)]).at_word_start(),
+    rule("wakatime-api-key", &["waka_"], &[Run(Class::of("a-z0-9-"), 36, OPEN)]).at_word_start(),
+    rule("zuplo-api-key", &["zpka_"], &[Run(LOWER, 32, 32), Text("_"), Run(HEX, 8, 8)]),
     // -- In small letters, as log pipelines and file systems write them
     rule("jwt", &["eyjhbgci", "eyj0exai", "eyjraw"],
         &[Run(URL64, 8, OPEN), Text("."), Run(URL64, 12, OPEN), Text("."), Run(URL64, 16, OPEN)]).at_word_start().with_digit(),

@@ -12,6 +12,9 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ),
     ("private", "a «<private>never closed, sk-ant and all»"),
     ("private", "«<private reason=\"pay\">x</private>»."),
+    // Keys under the bare name of their service.
+    ("service-key", "codecov: «7b21f0c4-93de-4c1a-8f70-5a1f0c9e2d37»"),
+    ("service-key", "ADAFRUIT=«b3ixgjk02e9irqwn38ve2130mj6xmyeq» make"),
     // Private keys.
     (
         "private-key",
