@@ -141,6 +141,11 @@ fn old_database(path: &Path) -> Result<()> {
         let mut database = options.connect().await?;
         for statement in [
             "DROP TABLE cleaning",
+            "DROP TRIGGER task_text_changed",
+            "DROP INDEX tasks_unjudged",
+            "ALTER TABLE tasks DROP COLUMN model_screening",
+            "ALTER TABLE tasks DROP COLUMN judging_tries",
+            "ALTER TABLE tasks DROP COLUMN judging_until",
             "ALTER TABLE tasks DROP COLUMN screened",
             "ALTER TABLE exchanges DROP COLUMN edits",
             "ALTER TABLE tasks DROP COLUMN edits",

@@ -442,6 +442,12 @@ impl Services<'_> {
         let embedding = self.embedding();
         let screening = screening::run(assembly::store_apart(self.home), self.tasks.shutdown());
         self.tasks.spawn("screening", screening);
+        if has_model {
+            let judge = Arc::clone(&self.judge) as Arc<_>;
+            let store = assembly::store_apart(self.home);
+            let screening = screening::run_by_model(store, judge, self.tasks.shutdown());
+            self.tasks.spawn("screening by the model", screening);
+        }
         let judge = Arc::clone(&self.judge);
         let drift_counters = drift.as_ref().map(|drift| drift.counters());
         let hook_counters = Arc::clone(&hooks);

@@ -7,11 +7,12 @@
 use crate::{
     Action, ActionSketch, Compaction, Consent, ContextReading, Correction, Decision, DriftEvent,
     DriftQuestion, DriftState, Effect, ExchangeRecord, FilePin, FileReasoning, Finding,
-    ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, HookCheck, HookProgress, HookSession,
+    ForcedRecoveryQuestion, GoalContract, GoalEdit, GuardRecord, Harm, HookCheck, HookProgress, HookSession,
     HookStep, HookStepResult, IntentQuestion, LimitsQuestion, LlmCall, MemoryChoiceQuestion, MemoryEdits,
-    MemoryLists, PendingPrompt, PreparedSummary, Project, Prompt, PromptReading, ReadLimit, ReadLimits,
-    ReadRequest, ReasoningQuestion, RecoveryStep, RoutedUsage, SessionPoint, SessionState, Statement, Step,
-    StepVerdict, SummaryQuestion, Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    MemoryLists, ModelScreening, PendingPrompt, PreparedSummary, Project, Prompt, PromptReading, ReadLimit,
+    ReadLimits, ReadRequest, ReasoningQuestion, RecoveryStep, RoutedUsage, ScreeningQuestion, SessionPoint,
+    SessionState, Statement, Step, StepVerdict, SummaryQuestion, Task, TaskContextQuestion, TaskSketch,
+    TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -73,7 +74,7 @@ free_text! {
     Task {
         texts: [
             project_remote, user, original_query, goal, reasoning_trace, files_touched, decisions, constraints, tags,
-            file_pins, edits,
+            file_pins, edits, model_screening,
         ],
         others: [
             id, project_path, client_session_id, session_id, status, trigger_reason, linked_commit,
@@ -84,6 +85,8 @@ free_text! {
         texts: [goal, captured_goal, original_query, user, linked_commit, added, removed],
         others: [status]
     }
+    ModelScreening { texts: [harms], others: [text, trusted] }
+    Harm { texts: [quote], others: [kind] }
     MemoryLists { texts: [decisions, constraints, reasoning_trace, files_touched, tags], others: [] }
     Decision { texts: [choice, reason], others: [] }
     FilePin { texts: [path], others: [hash] }
@@ -194,6 +197,7 @@ free_text! {
     IntentQuestion { texts: [prompts, first_files], others: [] }
     LimitsQuestion { texts: [prompts], others: [] }
     MemoryChoiceQuestion { texts: [prompt, memories], others: [] }
+    ScreeningQuestion { texts: [memories], others: [] }
     TaskContextQuestion {
         texts: [current, others, prompts, actions, answer],
         others: [stop_reason, unchecked_finishes]

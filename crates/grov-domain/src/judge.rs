@@ -5,8 +5,8 @@
 
 use crate::macros::named;
 use crate::{
-    Action, ActionType, CommandLine, Decision, EffectKind, LimitsQuestion, MemoryChoiceQuestion,
-    PromptReading, SessionId, TaskType, TextChange,
+    Action, ActionType, CommandLine, Decision, EffectKind, Harm, LimitsQuestion, MemoryChoiceQuestion,
+    PromptReading, ScreeningQuestion, SessionId, TaskType, TextChange,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -429,6 +429,17 @@ pub trait Judge: Send + Sync {
         _session: Option<&SessionId>,
         _question: &Redacted<MemoryChoiceQuestion>,
     ) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// Whether a model would be asked now. For work that is worth nothing without one.
+    fn has_model(&self) -> bool {
+        false
+    }
+
+    /// Finds what would harm the user if an agent followed it: the place of the memory in the question, from 0, with what
+    /// was found. Returns `None` without an answer of a model, because rules have screened the memories already.
+    async fn screen_memories(&self, _question: &Redacted<ScreeningQuestion>) -> Option<Vec<(usize, Harm)>> {
         None
     }
 

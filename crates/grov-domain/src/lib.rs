@@ -35,6 +35,7 @@ mod memory;
 mod memory_edits;
 mod memory_item;
 mod memory_search;
+mod model_screening;
 mod project;
 mod read_limits;
 mod request_edits;
@@ -115,6 +116,7 @@ pub use memory_search::{
     MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore,
     PerField, RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
+pub use model_screening::{Harm, HarmKind, ModelScreening, ScreeningQuestion, UnjudgedMemory};
 pub use project::Project;
 pub use read_limits::{LimitStore, LimitsQuestion, PromptReading, ReadLimit, ReadLimits, ReadRequest};
 pub use request_edits::{AddedPiece, RequestChange, RequestEdits, block_key, end_as_sent};

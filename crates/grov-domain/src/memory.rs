@@ -2,8 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, MemoryType, SessionId, StepId,
-    TaskId,
+    ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, MemoryType, ModelScreening,
+    SessionId, StepId, TaskId,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -114,6 +114,10 @@ pub struct Task {
     /// The fingerprint of the text that was checked for orders to the agent and had none; see `grov_memory::screened`.
     #[serde(skip)]
     pub screened: Option<i64>,
+    /// What a model found in its text, or the user said of it; `None` until then. An export has none: what another person
+    /// trusts is not trusted here.
+    #[serde(skip)]
+    pub model_screening: Option<ModelScreening>,
     /// What a person changed in it.
     #[serde(skip)]
     pub edits: MemoryEdits,
@@ -148,6 +152,7 @@ impl Task {
             item: None,
             superseded_by: None,
             screened: None,
+            model_screening: None,
             edits: MemoryEdits::default(),
             created_at: OffsetDateTime::UNIX_EPOCH,
         }

@@ -3,7 +3,7 @@
 //! The store returns memories with the counts of the terms they contain; the caller ranks them. Terms come from
 //! [`words`](crate::words()), and from [`file_term`] and [`path_term`] for files.
 
-use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
+use crate::{ModelScreening, StoreError, Task, TaskId, TaskStatus, UnjudgedMemory, file_name};
 use async_trait::async_trait;
 use grov_redact::Redacted;
 use serde::Serialize;
@@ -308,6 +308,29 @@ pub trait MemoryStore: Send + Sync {
         rules: i64,
         fingerprints: &[(TaskId, Option<i64>)],
     ) -> Result<(), StoreError>;
+    /// Reserves at most `limit` memories that no model has judged yet: those that wait for their first time before others,
+    /// imported ones before others, the newest first. The memory of a session is left alone for some minutes after it was
+    /// saved, because a session at work saves it again. A memory that was reserved before comes alone, because something in it
+    /// may have spoiled the answer, and after a pause that grows with each time.
+    async fn reserve_unjudged(
+        &self,
+        now: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<UnjudgedMemory>, StoreError>;
+    /// Stores what a model found in a reserved memory. Returns `false` if the reservation no longer holds.
+    async fn save_model_screening(
+        &self,
+        memory: &UnjudgedMemory,
+        screening: &Redacted<ModelScreening>,
+    ) -> Result<bool, StoreError>;
+    /// Stores that the user trusts the text of a memory. Returns `false` if it is not stored as `task` any more.
+    async fn trust_memory(
+        &self,
+        task: &Task,
+        screening: &Redacted<ModelScreening>,
+    ) -> Result<bool, StoreError>;
+    /// Returns the number of memories of a scope, or of all projects, that no model has judged yet.
+    async fn unjudged(&self, scope: Option<&MemoryScope>) -> Result<u64, StoreError>;
     /// Returns the projects that have memories, by key and remote.
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError>;
     /// Moves the memories of a project key to another one, in one transaction. Returns their number.

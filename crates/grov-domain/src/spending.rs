@@ -51,6 +51,8 @@ pub enum Purpose {
     ReadLimits,
     /// Choose the memories that help with a prompt.
     ChooseMemories,
+    /// Find memories that would harm the user.
+    ScreenMemories,
     /// Judge whether actions are on goal.
     CheckDrift,
     /// Choose the action to force after corrections failed.
@@ -66,19 +68,20 @@ pub enum Purpose {
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
     ExtractReasoning => "extract_reasoning", ReadLimits => "read_limits",
-    ChooseMemories => "choose_memories", CheckDrift => "check_drift",
+    ChooseMemories => "choose_memories", ScreenMemories => "screen_memories", CheckDrift => "check_drift",
     ForcedRecovery => "forced_recovery", SummarizeSession => "summarize_session",
     Embedding => "embedding", Tool => "tool",
 });
 
 impl Purpose {
     /// The purposes of questions to a judge.
-    pub const QUESTIONS: [Self; 8] = [
+    pub const QUESTIONS: [Self; 9] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
         Self::ReadLimits,
         Self::ChooseMemories,
+        Self::ScreenMemories,
         Self::CheckDrift,
         Self::ForcedRecovery,
         Self::SummarizeSession,

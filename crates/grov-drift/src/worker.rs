@@ -14,9 +14,9 @@ use crate::transcript_file::{
 };
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
-use grov_memory::rescreen;
+use grov_memory::{rescreen, screen_by_model};
 use grov_redact::Redactor;
-use grov_runtime::{Environment, Home, Settings};
+use grov_runtime::{Environment, Home, LlmProvider, Settings, daemon};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -119,7 +119,7 @@ impl Work {
     ) -> Result<Option<Self>, HookError> {
         // One worker at a time per session.
         let lock = lock(home, &self.session_ref.session, timeout).map_err(HookError::Lock)?;
-        let Some(_lock) = lock else {
+        let Some(lock) = lock else {
             return Ok(Some(self));
         };
         // Under the lock, so that the end of the session does not overtake the end of its last turn.
@@ -139,6 +139,14 @@ impl Work {
             .build()
             .map_err(HookError::Runtime)?;
         runtime.block_on(worker.run())?;
+        // Nobody waits for this, and it may take as long as an answer of the model.
+        drop(lock);
+        if let Err(error) = runtime.block_on(worker.screen_by_model()) {
+            log_error(
+                Some(home),
+                format_args!("letting the model read memories: {error}"),
+            );
+        }
         Ok(None)
     }
 }
@@ -218,13 +226,35 @@ impl TurnWorker<'_> {
         done.and(closed)
     }
 
-    async fn run_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
-        let followed = self.follow(store).await?;
-        let is_turn = matches!(
+    /// Lets the model read some of the memories that wait for it, if there is a model and no daemon that does it.
+    async fn screen_by_model(&self) -> Result<(), StoreError> {
+        let is_offline = self.settings.llm().provider == LlmProvider::Offline;
+        if is_offline || !self.ends_turn_of_session() || daemon::is_running(self.home) {
+            return Ok(());
+        }
+        let store = self.services.stores.open(None).await?;
+        let judge = (self.services.judge)(&self.settings)?;
+        let done = match judge.has_model() {
+            true => screen_by_model(&*store, &*judge, SystemClock.now())
+                .await
+                .map(drop),
+            false => Ok(()),
+        };
+        judge.close().await;
+        let closed = store.close().await;
+        done.and(closed)
+    }
+
+    fn ends_turn_of_session(&self) -> bool {
+        matches!(
             self.work.event.as_str(),
             event::STOP | event::STOP_FAILURE | event::SESSION_END
-        );
-        if is_turn {
+        )
+    }
+
+    async fn run_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
+        let followed = self.follow(store).await?;
+        if self.ends_turn_of_session() {
             for _ in 0..MAX_ATTEMPTS {
                 if self.save(store, followed).await? {
                     break;

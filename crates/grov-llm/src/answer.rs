@@ -1,7 +1,7 @@
 //! Parses the text of a model's answer into typed fields.
 
 use crate::quote::is_hidden;
-use grov_domain::{Decision, ReadLimit, ReadRequest, RecoveryStep, without_own_text};
+use grov_domain::{Decision, Harm, HarmKind, ReadLimit, ReadRequest, RecoveryStep, without_own_text};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 
@@ -128,6 +128,24 @@ impl Fields {
             numbers.extend(usize::try_from(number));
         }
         Ok(numbers)
+    }
+
+    /// What is harmful about memories, with their numbers; without numbers that are negative. An unknown kind is an order.
+    pub(crate) fn harms(&self, field: &'static str, count: usize) -> Result<Vec<(usize, Harm)>, AnswerError> {
+        let expected = "a list of objects with `number` and the texts `kind` and `quote`";
+        let error = || wrong(field, expected);
+        let mut harms = Vec::new();
+        for value in self.array(field).ok_or_else(error)?.iter().take(count) {
+            let number = value.get("number").and_then(Value::as_i64).ok_or_else(error)?;
+            let kind = value.get("kind").and_then(Value::as_str).ok_or_else(error)?;
+            let quote = value.get("quote").and_then(Value::as_str).ok_or_else(error)?;
+            let harm = Harm {
+                kind: HarmKind::from_name(kind.trim()).unwrap_or(HarmKind::Order),
+                quote: tidy(quote, 300),
+            };
+            harms.extend(usize::try_from(number).map(|number| (number, harm)));
+        }
+        Ok(harms)
     }
 
     /// Decisions, each with a choice and a reason.

@@ -16,10 +16,10 @@ use crate::{
 };
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
+    Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Harm, Intent, IntentQuestion,
     Judge, Judged, JudgedBy, LimitsQuestion, MemoryChoiceQuestion, PromptReading, Reasoning,
-    ReasoningQuestion, Redacted, SessionDigest, SessionId, SpendingStore, SummaryQuestion, TaskAnalysis,
-    TaskContextQuestion,
+    ReasoningQuestion, Redacted, ScreeningQuestion, SessionDigest, SessionId, SpendingStore, SummaryQuestion,
+    TaskAnalysis, TaskContextQuestion,
 };
 use grov_redact::Secret;
 use std::fmt;
@@ -285,6 +285,15 @@ impl Judge for ModelJudge {
         question: &Redacted<MemoryChoiceQuestion>,
     ) -> Option<Vec<usize>> {
         self.by_model(session, question).await
+    }
+
+    fn has_model(&self) -> bool {
+        let client = self.client.as_ref().ok();
+        client.is_some_and(|client| !self.singleflight.is_closed() && !client.is_provider_blocked())
+    }
+
+    async fn screen_memories(&self, question: &Redacted<ScreeningQuestion>) -> Option<Vec<(usize, Harm)>> {
+        self.by_model(None, question).await
     }
 
     async fn check_drift(

@@ -210,6 +210,8 @@ impl ModelClient {
     fn noted<T>(&self, answer: Result<T, ReserveError>) -> Result<T, NoAnswer> {
         let why = match &answer {
             Ok(_) => None,
+            // Other questions are still answered by the model.
+            Err(error @ ReserveError::Share { .. }) => return Err(NoAnswer::ReserveError(error.to_string())),
             Err(ReserveError::Budget { .. }) => Some(RulesReason::BudgetSpent),
             Err(ReserveError::Store(_) | ReserveError::Slow(_)) => Some(RulesReason::LedgerFailed),
         };

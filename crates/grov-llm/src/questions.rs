@@ -7,6 +7,7 @@ mod memories;
 mod reasoning;
 mod recovery;
 mod schema;
+mod screening;
 mod summary;
 mod task;
 

@@ -88,6 +88,9 @@ pub(crate) mod limits {
     pub(crate) const MEMORY: usize = 480;
     /// The number of memories.
     pub(crate) const MEMORY_COUNT: usize = 50;
+    /// The text of a memory that is screened, or a part of it, and the number of those in a question.
+    pub(crate) const SCREENED: usize = 3_000;
+    pub(crate) const SCREENED_COUNT: usize = 8;
     /// The number of tasks.
     pub(crate) const TASK_COUNT: usize = 12;
     /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.
@@ -134,11 +137,12 @@ impl PromptData {
         self
     }
 
-    /// A section with one numbered line for each memory, from 1. If there are too many, the first ones are kept.
-    pub(crate) fn numbered(mut self, name: &str, memories: &[String]) -> Self {
-        let shown = memories.iter().take(limits::MEMORY_COUNT).enumerate();
-        let lines: Vec<String> = shown
-            .map(|(place, memory)| format!("{}. {}", place + 1, quote::line(memory, limits::MEMORY)))
+    /// A section with one numbered line for each of these quoted lines, from 1.
+    pub(crate) fn numbered(mut self, name: &str, quoted: &[String]) -> Self {
+        let lines: Vec<String> = quoted
+            .iter()
+            .enumerate()
+            .map(|(place, line)| format!("{}. {line}", place + 1))
             .collect();
         self.section(name, &lines.join("\n"));
         self

@@ -28,7 +28,7 @@ pub(crate) async fn all(ports: &Ports) -> Result<Vec<Resource>, ErrorData> {
     let tasks = ports.store.tasks_for_project(project, MAX_LISTED).await;
     let withheld = |task: &grov_domain::Task| {
         let mut found = suspicions(task).into_iter();
-        found.any(|suspicion| suspicion.kind.is_order())
+        found.any(|suspicion| suspicion.withholds())
     };
     let memories = tasks
         .map_err(unreadable)?

@@ -7,7 +7,7 @@
 //! ([`COMBINATIONS`]): "push to main" with "without asking the user". Text that the memory quotes as an example does not
 //! count. `grov memory audit` lists the findings. A memory with a finding that
 //! [`is_order`](SuspicionKind::is_order) is still found by a search, but all of it is withheld from agents until a user
-//! edits it: the author of one field could have written the others, and the id would lead the agent to the text.
+//! edits or trusts it: the author of one field could have written the others, and the id would lead the agent to the text.
 
 mod address;
 mod commands;
@@ -22,11 +22,12 @@ mod phrases;
 mod screening;
 mod secret_files;
 
+use crate::model_screening::verdict;
 use crate::quote::{is_hidden, line};
 use address::Address;
 use commands::{Command, commands};
 pub(crate) use features::{COMBINATIONS, Feature, Finding};
-use grov_domain::Task;
+use grov_domain::{Harm, HarmKind, JudgedBy, Task};
 use mention::{Quotations, is_about_texts, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
 pub use screening::{rescreen, screened};
@@ -62,6 +63,8 @@ pub enum SuspicionKind {
     Unchecked,
     /// It has a long run of encoded data.
     Blob,
+    /// It falsifies results or weakens the product. Only a model finds it.
+    Sabotage,
 }
 
 impl SuspicionKind {
@@ -77,6 +80,7 @@ impl SuspicionKind {
             Self::Disguise => "disguise",
             Self::Unchecked => "unchecked",
             Self::Blob => "blob",
+            Self::Sabotage => "sabotage",
         }
     }
 
@@ -92,10 +96,11 @@ impl SuspicionKind {
             Self::Disguise => "instructs the agent in disguise",
             Self::Unchecked => "tells the agent to work without checks or permission",
             Self::Blob => "has a long run of encoded data",
+            Self::Sabotage => "falsifies results or weakens the product",
         }
     }
 
-    /// Whether a memory with it is withheld from agents. Unchecked work (teams do agree on "commit with --no-verify, the hook is
+    /// Whether a memory in which rules find it is withheld from agents. Unchecked work (teams do agree on "commit with --no-verify, the hook is
     /// broken") and encoded data are only reported to people.
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Unchecked | Self::Blob)
@@ -111,10 +116,64 @@ pub struct Suspicion {
     pub excerpt: String,
     /// The kind.
     pub kind: SuspicionKind,
+    /// Who found it.
+    pub by: JudgedBy,
 }
 
-/// The suspicions in a memory: the first of each kind in each field.
+impl Suspicion {
+    /// Whether a memory with it is withheld from agents.
+    pub fn withholds(&self) -> bool {
+        self.by == JudgedBy::Model || self.kind.is_order()
+    }
+}
+
+impl From<HarmKind> for SuspicionKind {
+    fn from(kind: HarmKind) -> Self {
+        match kind {
+            HarmKind::Order => Self::Order,
+            HarmKind::Impersonation => Self::Impersonation,
+            HarmKind::Exfiltration => Self::Exfiltration,
+            HarmKind::Download => Self::Download,
+            HarmKind::Redirection => Self::Redirection,
+            HarmKind::Disguise => Self::Disguise,
+            HarmKind::Unchecked => Self::Unchecked,
+            HarmKind::Sabotage => Self::Sabotage,
+        }
+    }
+}
+
+/// The suspicions in a memory: the first of each kind in each field, and what a model found. None in a text that the user
+/// trusts.
 pub fn suspicions(task: &Task) -> Vec<Suspicion> {
+    match verdict(task) {
+        Some(verdict) if verdict.trusted => Vec::new(),
+        Some(verdict) => {
+            let mut found = found_by_rules(task);
+            found.extend(verdict.harms.iter().map(|harm| found_by_model(task, harm)));
+            found
+        }
+        None => found_by_rules(task),
+    }
+}
+
+/// What a model found, in the field that has its words.
+fn found_by_model(task: &Task, harm: &Harm) -> Suspicion {
+    let words = |text: &str| -> String {
+        let letters = text.chars().filter(|character| character.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let quoted = words(&harm.quote);
+    let fields = fields(task);
+    let field = fields.iter().find(|(_, text)| words(text).contains(&quoted));
+    Suspicion {
+        field: field.map_or_else(|| "memory".to_owned(), |(name, _)| name.clone()),
+        excerpt: line(&harm.quote, MAX_EXCERPT),
+        kind: harm.kind.into(),
+        by: JudgedBy::Model,
+    }
+}
+
+fn found_by_rules(task: &Task) -> Vec<Suspicion> {
     let fields = fields(task);
     let texts: Vec<&str> = fields.iter().map(|(_, text)| *text).collect();
     found_in(&texts)
@@ -125,6 +184,7 @@ pub fn suspicions(task: &Task) -> Vec<Suspicion> {
                 field: field.clone(),
                 excerpt: excerpt(text, at),
                 kind,
+                by: JudgedBy::Rules,
             })
         })
         .collect()
@@ -139,12 +199,17 @@ pub fn suspicions_in(place: &str, text: &str) -> Vec<Suspicion> {
             field: place.to_owned(),
             excerpt: excerpt(text, at),
             kind,
+            by: JudgedBy::Rules,
         })
         .collect()
 }
 
-/// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes, unless [`screened`] did.
+/// Whether a memory is withheld from agents: a model found harm in it, or rules do. The user's word overrules both. Rules check
+/// its first [`MAX_CHECKED_BYTES`] bytes, unless [`screened`] did.
 pub(crate) fn is_withheld(task: &Task) -> bool {
+    if let Some(verdict) = verdict(task) {
+        return !verdict.trusted;
+    }
     if screening::is_screened(task) {
         return false;
     }
@@ -171,7 +236,7 @@ pub(crate) fn instructs_agent(text: &str) -> bool {
 }
 
 /// The free-text fields of a memory; those that are rendered come first.
-fn fields(task: &Task) -> Vec<(String, &str)> {
+pub(crate) fn fields(task: &Task) -> Vec<(String, &str)> {
     let mut fields = vec![("original_query".to_owned(), task.original_query.as_str())];
     fields.extend(task.goal.as_deref().map(|goal| ("goal".to_owned(), goal)));
     for (place, decision) in task.decisions.iter().enumerate() {

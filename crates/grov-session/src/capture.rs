@@ -298,6 +298,7 @@ impl TaskMaterial {
             item: None,
             superseded_by: saving.before.and_then(|before| before.superseded_by.clone()),
             screened: None,
+            model_screening: None,
             edits: MemoryEdits::default(),
             created_at: saving.at,
         }

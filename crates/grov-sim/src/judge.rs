@@ -28,9 +28,10 @@ use std::collections::BTreeMap;
 const EXAMPLE: &str = "Shape: ";
 
 /// The field of the answer by which the purpose of a question is recognised.
-const SIGNS: [(&str, Purpose); 8] = [
+const SIGNS: [(&str, Purpose); 9] = [
     ("limits", Purpose::ReadLimits),
     ("chosen", Purpose::ChooseMemories),
+    ("harmful", Purpose::ScreenMemories),
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
     ("reasoning_trace", Purpose::ExtractReasoning),
@@ -137,9 +138,10 @@ impl Question {
         match scripted {
             Some(Json::String(text)) => text.clone(),
             Some(answer) => answer.to_string(),
-            // A generated limit would forbid anything, a generated choice would quote any memory.
+            // A generated limit would forbid anything, a generated choice would quote any memory, a generated harm withhold one.
             None if self.purpose == Some(Purpose::ReadLimits) => r#"{"limits":[],"asked":[]}"#.to_owned(),
             None if self.purpose == Some(Purpose::ChooseMemories) => r#"{"chosen":[]}"#.to_owned(),
+            None if self.purpose == Some(Purpose::ScreenMemories) => r#"{"harmful":[]}"#.to_owned(),
             None => match &self.shape {
                 Shape::Schema(schema) => instance::of_schema(schema).to_string(),
                 Shape::Example(example) => instance::of_example(example).to_string(),

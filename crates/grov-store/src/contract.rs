@@ -19,6 +19,7 @@ mod exchanges;
 mod hooks;
 mod items;
 mod journal;
+mod judging;
 mod ledger;
 mod lineages;
 mod links;
@@ -43,6 +44,7 @@ pub use exchanges::*;
 pub use hooks::*;
 pub use items::*;
 pub use journal::*;
+pub use judging::*;
 pub use ledger::*;
 pub use lineages::*;
 pub use links::*;
@@ -146,6 +148,12 @@ macro_rules! contract_tests {
             memory_import_is_idempotent
             memory_import_never_changes_another_project
             memories_are_screened_again_once
+            a_model_judges_each_text_once
+            imported_and_newest_memories_are_judged_first
+            an_unanswered_memory_comes_alone_and_later
+            a_verdict_on_a_text_that_changed_is_refused
+            a_trusted_text_is_trusted_until_it_changes
+            forgetting_a_memory_erases_what_a_model_found
             memory_forgets
             memories_are_found_by_a_part_of_their_id
             memory_is_superseded_but_not_in_a_cycle

@@ -69,8 +69,13 @@ pub(crate) enum MemoryCommand {
     },
     /// Take over the memories of this repository from where it was before, or from another clone
     Adopt(AdoptArguments),
-    /// Find memories that contain instructions to the agent, or paths that .grovignore excludes
+    /// Find memories that contain instructions to the agent or would harm you, or paths that .grovignore excludes
     Audit,
+    /// Give a withheld memory to agents after all, as long as its text stays as it is
+    Trust {
+        /// The memory: its id, or a unique prefix or suffix of it
+        id: String,
+    },
     /// Permanently delete memories, including their text in the index, in running sessions and on disk
     Forget(ForgetArguments),
     /// Count memories

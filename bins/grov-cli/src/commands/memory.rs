@@ -12,6 +12,7 @@ mod record;
 mod search;
 mod show;
 mod supersede;
+mod trust;
 
 use crate::arguments::MemoryCommand;
 use crate::context::Context;
@@ -39,6 +40,7 @@ pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
         MemoryCommand::Done { id } => inbox::decide(context, &id, inbox::Decision::Done, None),
         MemoryCommand::Supersede { old, new, undo: _ } => supersede::run(context, &old, new.as_deref()),
         MemoryCommand::Adopt(arguments) => adopt::run(context, &arguments),
+        MemoryCommand::Trust { id } => trust::run(context, &id),
         MemoryCommand::Audit => audit::run(context),
         MemoryCommand::Forget(arguments) => forget::run(context, &arguments),
         MemoryCommand::Stats => listing::stats(context),

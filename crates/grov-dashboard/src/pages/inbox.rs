@@ -93,7 +93,7 @@ pub(super) async fn page(
 impl Proposal {
     fn of(found: InboxItem, now: OffsetDateTime) -> Self {
         let orders = suspicions(&found.as_task());
-        let order = orders.iter().find(|one| one.kind.is_order());
+        let order = orders.iter().find(|one| one.withholds());
         let item = found.item;
         Self {
             id: item.id.to_string(),

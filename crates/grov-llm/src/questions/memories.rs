@@ -2,11 +2,19 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
+use crate::quote;
 use crate::request::{ModelRequest, PromptData, limits};
 use grov_domain::{MemoryChoiceQuestion, Purpose};
 
 /// The most memories of an answer.
 const MAX_CHOSEN: usize = 3;
+
+fn shown(question: &MemoryChoiceQuestion) -> Vec<String> {
+    let memories = question.memories.iter().take(limits::MEMORY_COUNT);
+    memories
+        .map(|memory| quote::line(memory, limits::MEMORY))
+        .collect()
+}
 
 impl Question for MemoryChoiceQuestion {
     type Answer = Vec<usize>;
@@ -16,7 +24,7 @@ impl Question for MemoryChoiceQuestion {
     fn request(&self) -> ModelRequest {
         let material = PromptData::default()
             .text("prompt", &self.prompt, limits::NEWEST_PROMPT)
-            .numbered("memories", &self.memories);
+            .numbered("memories", &shown(self));
         let shape = schema::object(&[("chosen", schema::list(&schema::number(), MAX_CHOSEN))]);
         let instructions = include_str!("../../prompts/choose_memories.v1.md");
         ModelRequest::new(Purpose::ChooseMemories, instructions, material, shape, 60)

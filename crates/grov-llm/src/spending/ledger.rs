@@ -69,6 +69,16 @@ pub(crate) enum ReserveError {
         /// The maximum cost of the call.
         wanted: MicroUsd,
     },
+    /// What is left of the day's budget is kept for other questions.
+    #[error(
+        "{spent} of today's budget is spent or reserved; from {share} on the rest is for other questions"
+    )]
+    Share {
+        /// Spent and reserved.
+        spent: MicroUsd,
+        /// The part that questions of this purpose may use.
+        share: MicroUsd,
+    },
     /// The ledger failed.
     #[error("the spending ledger cannot be written: {0}")]
     Store(#[from] StoreError),
@@ -118,6 +128,15 @@ impl Ledger {
         self.clock.now().date()
     }
 
+    /// The part of the day's budget that calls of a purpose may use: screening memories leaves half of it to questions that
+    /// cannot wait.
+    fn budget_for(&self, purpose: Purpose) -> MicroUsd {
+        match purpose {
+            Purpose::ScreenMemories => MicroUsd(self.budget.0 / 2),
+            _ => self.budget,
+        }
+    }
+
     /// Reserves the cost of a call that uses at most `usage`.
     pub(crate) async fn reserve(
         &self,
@@ -139,8 +158,9 @@ impl Ledger {
             outcome: CallOutcome::Reserved,
         };
         let since = at.date().midnight().assume_utc();
+        let budget = self.budget_for(purpose);
         let mut reserving = Box::pin({
-            let (store, call, budget) = (Arc::clone(&self.store), call.clone(), self.budget);
+            let (store, call) = (Arc::clone(&self.store), call.clone());
             let call = Redactor::shared().clean(call);
             async move { store.reserve(&call, budget, since).await }
         });
@@ -152,9 +172,12 @@ impl Ledger {
         };
         match answer? {
             Reservation::Granted => Ok(Reserved(call)),
+            Reservation::Refused { spent } if spent.plus(call.cost) <= self.budget => {
+                Err(ReserveError::Share { spent, share: budget })
+            }
             Reservation::Refused { spent } => Err(ReserveError::Budget {
                 spent,
-                budget: self.budget,
+                budget,
                 wanted: call.cost,
             }),
         }

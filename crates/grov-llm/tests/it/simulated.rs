@@ -3,8 +3,8 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, LimitsQuestion, MemoryChoiceQuestion, Purpose, ReasoningQuestion, Redacted, SessionId,
-    SummaryQuestion, SystemClock, TaskContextQuestion, TaskSketch, TaskType,
+    JudgedBy, LimitsQuestion, MemoryChoiceQuestion, Purpose, ReasoningQuestion, Redacted, ScreeningQuestion,
+    SessionId, SummaryQuestion, SystemClock, TaskContextQuestion, TaskSketch, TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_sim::{JudgeScript, Sim, SimConfig};
@@ -66,6 +66,9 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         prompt: goal(),
         memories: vec!["Keep the login for a week".to_owned()],
     };
+    let screening = ScreeningQuestion {
+        memories: choice.memories.clone(),
+    };
     let drift = DriftQuestion {
         goal: goal(),
         actions: vec![edit.clone()],
@@ -97,6 +100,10 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
         judge
+            .screen_memories(&Redacted::of(&screening))
+            .await
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
+        judge
             .check_drift(None, &Redacted::of(&drift))
             .await
             .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
@@ -119,7 +126,7 @@ async fn both_apis_accept_every_question() {
         let judge = judge(&sim, provider, &book);
         assert_eq!(
             ask_everything(&judge).await,
-            [JudgedBy::Model; 8],
+            [JudgedBy::Model; 9],
             "{:?}",
             book.outcomes()
         );
@@ -129,7 +136,7 @@ async fn both_apis_accept_every_question() {
             Purpose::QUESTIONS.map(Some),
             "one call for each question"
         );
-        assert_eq!(book.outcomes(), [CallOutcome::Answered; 8]);
+        assert_eq!(book.outcomes(), [CallOutcome::Answered; 9]);
         sim.shutdown().await;
     }
 }

@@ -105,10 +105,7 @@ pub(super) async fn show(ports: &Ports, Show { id }: Show) -> Result<Redacted, T
             )));
         }
     };
-    if suspicions(&task)
-        .iter()
-        .any(|suspicion| suspicion.kind.is_order())
-    {
+    if suspicions(&task).iter().any(grov_memory::Suspicion::withholds) {
         return Err(ToolFailure::Arguments(
             "this memory instructs agents, so that it is withheld; the user can read and correct it with \
              `grov memory show` and `grov memory edit`"

@@ -40,6 +40,7 @@ pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
         parent_task_id: _,
         superseded_by: _,
         screened: _,
+        model_screening: _,
         edits: _,
         created_at: _,
         item: _,

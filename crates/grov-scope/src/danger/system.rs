@@ -343,6 +343,7 @@ fn loosens_constraints(command: &Program) -> bool {
         || command.operands().take(3).any(is_hook)
         || has(&["goal"]) && has(&["allow", "set"])
         || has(&["store"]) && has(&["prune"])
+        || has(&["memory"]) && has(&["trust"])
 }
 
 /// The finding for a changed file that belongs to the user or the system.

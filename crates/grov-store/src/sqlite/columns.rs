@@ -3,9 +3,9 @@
 use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
-    JudgedBy, LinkState, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd, Outcome,
-    Purpose, RequestEdits, SessionId, SessionMode, SessionStatus, SharedKind, SideRequest, StepId,
-    StepOutcome, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
+    JudgedBy, LinkState, LlmCallId, MemoryEdits, MemoryItemId, MemoryStatus, MemoryType, MicroUsd,
+    ModelScreening, Outcome, Purpose, RequestEdits, SessionId, SessionMode, SessionStatus, SharedKind,
+    SideRequest, StepId, StepOutcome, StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -362,6 +362,23 @@ impl FromColumn for MemoryEdits {
 
     fn from_null() -> Result<Self, BoxDynError> {
         Ok(Self::default())
+    }
+}
+
+impl ToColumn for ModelScreening {
+    fn add_to(&self, values: &mut Values) {
+        Json(self).add_to(values);
+    }
+}
+
+impl FromColumn for ModelScreening {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Json::from_value(value).map(|Json(screening)| screening)
+    }
+
+    // A kind of harm that this version does not know: the text is judged again.
+    fn from_unknown(_: BoxDynError) -> Result<Option<Self>, BoxDynError> {
+        Ok(None)
     }
 }
 

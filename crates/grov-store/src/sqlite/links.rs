@@ -400,6 +400,7 @@ async fn receive_task(
         session_id: None,
         parent_session_id: None,
         screened: None,
+        model_screening: None,
         ..task.clone()
     };
     replace_task(connection, &task, memory::Terms::of(&task), indexing).await?;

@@ -5,6 +5,7 @@ mod embeddings;
 mod forget;
 mod import;
 mod index;
+mod judging;
 mod lookup;
 mod parts;
 mod postings;
@@ -21,7 +22,7 @@ use async_trait::async_trait;
 use futures_util::TryStreamExt;
 use grov_domain::{
     ImportReport, MemoryCandidates, MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats,
-    MemoryStore, PerField, Redacted, Task, TaskId,
+    MemoryStore, ModelScreening, PerField, Redacted, Task, TaskId, UnjudgedMemory,
 };
 use lookup::remote_of;
 use std::ops::ControlFlow;
@@ -157,6 +158,34 @@ impl MemoryStore for SqliteStore {
         let sql = "INSERT OR REPLACE INTO screening (only_row, rules, task_id) VALUES (1, ?1, ?2)";
         transaction.execute(sql, params![rules, last]).await?;
         transaction.commit().await
+    }
+
+    async fn reserve_unjudged(
+        &self,
+        now: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<UnjudgedMemory>, StoreError> {
+        judging::reserve(self, now, limit).await
+    }
+
+    async fn save_model_screening(
+        &self,
+        memory: &UnjudgedMemory,
+        screening: &Redacted<ModelScreening>,
+    ) -> Result<bool, StoreError> {
+        judging::save(self, memory, screening).await
+    }
+
+    async fn trust_memory(
+        &self,
+        task: &Task,
+        screening: &Redacted<ModelScreening>,
+    ) -> Result<bool, StoreError> {
+        judging::trust(self, task, screening).await
+    }
+
+    async fn unjudged(&self, scope: Option<&MemoryScope>) -> Result<u64, StoreError> {
+        judging::count(self, scope).await
     }
 
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError> {

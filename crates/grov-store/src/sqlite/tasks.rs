@@ -17,6 +17,7 @@ record! {
     tags, file_pins,
     superseded_by = "coalesce(excluded.superseded_by, superseded_by)",
     item, screened,
+    model_screening = "model_screening",
     edits = "coalesce(excluded.edits, edits)",
     created_at
 }

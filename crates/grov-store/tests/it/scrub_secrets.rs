@@ -17,6 +17,11 @@ async fn dirty() -> Home {
     for statement in [
         "DROP TABLE cleaning",
         "DROP TABLE read_limits",
+        "DROP TRIGGER task_text_changed",
+        "DROP INDEX tasks_unjudged",
+        "ALTER TABLE tasks DROP COLUMN model_screening",
+        "ALTER TABLE tasks DROP COLUMN judging_tries",
+        "ALTER TABLE tasks DROP COLUMN judging_until",
         "ALTER TABLE tasks DROP COLUMN screened",
         "ALTER TABLE exchanges DROP COLUMN edits",
         "ALTER TABLE tasks DROP COLUMN edits",

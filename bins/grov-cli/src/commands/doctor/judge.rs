@@ -3,6 +3,7 @@
 use super::Check;
 use crate::context::Context;
 use crate::daemon_health::{LiveJudge, ProxyView};
+use crate::format::plural;
 use crate::judge::{JudgeView, client_state, spent_today};
 use crate::output::Style;
 use grov_domain::MicroUsd;
@@ -29,7 +30,13 @@ pub(super) fn check(context: &Context, proxy: ProxyView) -> Check {
     let spent = context.read(async |store| Ok(spent_today(store).await?));
     let spent = spent.ok().flatten().unwrap_or_default();
     let is_model = llm.provider != LlmProvider::Offline;
-    let summary = JudgeView::of(llm, spent).text(Style::plain());
+    let mut summary = JudgeView::of(llm, spent).text(Style::plain());
+    let waiting = context.read(async |store| Ok(store.unjudged(None).await?));
+    let waiting = waiting.ok().flatten().filter(|waiting| is_model && *waiting > 0);
+    if let Some(waiting) = waiting {
+        let memories = plural(waiting, "memory waits", "memories wait");
+        summary.push_str(&format!("; {memories} to be read for harm"));
+    }
     if is_model && spent >= MicroUsd(llm.daily_budget_micro_usd) {
         return Check::warn(NAME, summary)
             .consequence("Rules judge actions until midnight UTC.")

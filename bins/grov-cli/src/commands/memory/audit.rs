@@ -5,10 +5,11 @@ use crate::context::Context;
 use crate::format::plural;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{one_line, truncated};
-use grov_domain::{Decision, Task};
+use grov_domain::{Decision, JudgedBy, Task};
 use grov_memory::suspicions;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_query::title;
+use grov_runtime::LlmProvider;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -19,6 +20,8 @@ const MAX_EXCERPT: usize = 120;
 struct Answer {
     project_path: String,
     checked: u64,
+    /// Memories that the judging model has yet to read; `null` if there is no model.
+    waiting: Option<u64>,
     findings: Vec<FindingView>,
 }
 
@@ -32,6 +35,8 @@ struct FindingView {
     /// The field of the record, with the index in a list.
     field: String,
     excerpt: String,
+    /// `rules`, or `model` for the judging model.
+    found_by: &'static str,
     /// Whether the memory is not given to agents because of this.
     withheld: bool,
 }
@@ -41,6 +46,8 @@ pub(super) fn run(context: &Context) -> Outcome {
     let ignore = context.ignore();
     let mut findings = Vec::new();
     let mut checked = 0;
+    let has_model = context.settings.llm().provider != LlmProvider::Offline;
+    let mut waiting = has_model.then_some(0);
     context.read(async |store| {
         let mut check = |task: Task| {
             checked += 1;
@@ -48,18 +55,27 @@ pub(super) fn run(context: &Context) -> Outcome {
             findings.extend(ignored(&task, &ignore));
             ControlFlow::Continue(())
         };
-        Ok(store.each_memory(&scope, &mut check).await?)
+        store.each_memory(&scope, &mut check).await?;
+        if has_model {
+            waiting = Some(store.unjudged(Some(&scope)).await?);
+        }
+        Ok(())
     })?;
     let is_clean = findings.is_empty();
+    let is_withheld = findings.iter().any(|finding| finding.withheld);
     let has_ignored = findings.iter().any(|finding| finding.kind == IGNORED);
     let answer = Answer {
         project_path: scope.project_path,
         checked,
+        waiting,
         findings,
     };
     context.answer(answer, text)?;
     if !is_clean {
         note!("correct a memory with `grov memory edit ID`, or delete it with `grov memory forget ID`");
+    }
+    if is_withheld {
+        note!("give a withheld memory to agents, if it is fine as it reads, with `grov memory trust ID`");
     }
     if has_ignored {
         note!("remove what .grovignore excludes: grov memory export | grov memory import -");
@@ -76,8 +92,9 @@ fn suspicious(task: &Task) -> Vec<FindingView> {
         .map(|found| FindingView {
             kind: found.kind.as_str(),
             reason: found.kind.reason(),
-            withheld: found.kind.is_order(),
-            ..finding(task, found.field, &found.excerpt)
+            found_by: found.by.as_str(),
+            withheld: found.withholds(),
+            ..finding(task, found.field.clone(), &found.excerpt)
         })
         .collect()
 }
@@ -125,6 +142,7 @@ fn finding(task: &Task, field: String, excerpt: &str) -> FindingView {
         reason: "contains a path that .grovignore excludes",
         field,
         excerpt: truncated(&one_line(excerpt), MAX_EXCERPT),
+        found_by: JudgedBy::Rules.as_str(),
         withheld: false,
     }
 }
@@ -144,12 +162,20 @@ fn text(answer: &Answer, style: Style) -> String {
         } else {
             ""
         };
-        text.push_str(&format!("  {kind} {field}{withheld}: {}\n", finding.excerpt));
+        let by = match finding.found_by {
+            "model" => ", found by the judging model",
+            _ => "",
+        };
+        text.push_str(&format!("  {kind} {field}{by}{withheld}: {}\n", finding.excerpt));
     }
     let findings = match answer.findings.len() as u64 {
         0 => "no findings".to_owned(),
         number => plural(number, "finding", "findings"),
     };
     let checked = plural(answer.checked, "memory", "memories");
-    text + &format!("{checked} checked, {findings}\n")
+    let waiting = match answer.waiting {
+        None | Some(0) => String::new(),
+        Some(waiting) => format!("; the judging model has yet to read {waiting}"),
+    };
+    text + &format!("{checked} checked, {findings}{waiting}\n")
 }

@@ -103,6 +103,12 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
     let unknown = || named::unknown(before.id.as_str());
     let saved = context.write(async |store| {
         let stored = store.task(&before.id).await?.ok_or_else(unknown)?;
+        // What was found in the text meanwhile does not change it.
+        let stored = Task {
+            screened: before.screened,
+            model_screening: before.model_screening.clone(),
+            ..stored
+        };
         if stored != *before {
             let message = format!(
                 "the memory {} was changed by another process meanwhile",

@@ -58,7 +58,7 @@ struct ItemView {
 impl ItemView {
     fn of(found: InboxItem) -> Self {
         let orders = suspicions(&found.as_task());
-        let withheld = orders.iter().find(|one| one.kind.is_order());
+        let withheld = orders.iter().find(|one| one.withholds());
         Self {
             withheld: withheld.map(|one| one.kind.reason()),
             task_id: found.task_id.map(|id| id.to_string()),

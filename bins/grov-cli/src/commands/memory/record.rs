@@ -79,6 +79,7 @@ pub(super) fn read(line: &[u8], project: &Project, now: OffsetDateTime) -> Resul
         item: fields.take("item")?,
         superseded_by: fields.take("superseded_by")?,
         screened: None,
+        model_screening: None,
         edits: MemoryEdits::default(),
         created_at: match &created_at {
             Some(time) => OffsetDateTime::parse(time, &Rfc3339)

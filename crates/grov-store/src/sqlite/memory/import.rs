@@ -128,12 +128,13 @@ async fn other_project(
         .filter(|path| *path != new.project_path))
 }
 
-/// Whether saving `new` would not change `known`: times are stored in milliseconds, and links and edits that `new` does
-/// not have are kept.
+/// Whether saving `new` would not change `known`: times are stored in milliseconds, and links, edits and the verdict of a
+/// model that `new` does not have are kept.
 fn is_stored_as(new: &Task, known: &Task) -> bool {
     let mut saved = new.clone();
     saved.superseded_by = saved.superseded_by.or_else(|| known.superseded_by.clone());
     saved.parent_task_id = saved.parent_task_id.or_else(|| known.parent_task_id.clone());
+    saved.model_screening = known.model_screening.clone();
     if saved.edits.is_empty() {
         saved.edits = known.edits.clone();
     }
