@@ -1,6 +1,7 @@
 //! Team memory on the wire with malicious memories and with a broken database.
 
 mod late;
+mod screening;
 
 use crate::judge::TestHome;
 use crate::store_faults::Hold;

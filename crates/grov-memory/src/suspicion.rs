@@ -162,7 +162,9 @@ fn found_by_model(task: &Task, harm: &Harm) -> Suspicion {
         let letters = text.chars().filter(|character| character.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let quoted = words(&harm.quote);
+    // A quotation may leave something out.
+    let first = harm.quote.split(['\u{2026}']).next().unwrap_or_default();
+    let quoted = words(first.split("...").next().unwrap_or_default());
     let fields = fields(task);
     let field = fields.iter().find(|(_, text)| words(text).contains(&quoted));
     Suspicion {

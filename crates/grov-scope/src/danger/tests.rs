@@ -491,6 +491,7 @@ fn disabling_or_manipulating_grov_is_a_danger() {
         "grov inject",
         "grov capture",
         "grov store prune",
+        "grov memory trust 05361360",
         "$(which grov) off",
         "sqlite3 ~/.grov/grov.db \"update guarded set ran = 1 where id = 2\"",
         "cd ~/.grov && sqlite3 grov.db 'update guarded set ran = 1 where id = 2'",
