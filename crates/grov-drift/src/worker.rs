@@ -1,6 +1,7 @@
 //! The work after a turn, in the background: follows the transcript and saves the task.
 
 mod save;
+mod screening;
 
 use crate::error::HookError;
 use crate::error_log::log_error;
@@ -14,9 +15,9 @@ use crate::transcript_file::{
 };
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
-use grov_memory::{rescreen, screen_by_model};
+use grov_memory::rescreen;
 use grov_redact::Redactor;
-use grov_runtime::{Environment, Home, LlmProvider, Settings, daemon};
+use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -222,25 +223,6 @@ impl TurnWorker<'_> {
             log_error(Some(self.home), format_args!("screening memories again: {error}"));
         }
         // Close in order, so that no later hook has to replay a long write-ahead log.
-        let closed = store.close().await;
-        done.and(closed)
-    }
-
-    /// Lets the model read some of the memories that wait for it, if there is a model and no daemon that does it.
-    async fn screen_by_model(&self) -> Result<(), StoreError> {
-        let is_offline = self.settings.llm().provider == LlmProvider::Offline;
-        if is_offline || !self.ends_turn_of_session() || daemon::is_running(self.home) {
-            return Ok(());
-        }
-        let store = self.services.stores.open(None).await?;
-        let judge = (self.services.judge)(&self.settings)?;
-        let done = match judge.has_model() {
-            true => screen_by_model(&*store, &*judge, SystemClock.now())
-                .await
-                .map(drop),
-            false => Ok(()),
-        };
-        judge.close().await;
         let closed = store.close().await;
         done.and(closed)
     }

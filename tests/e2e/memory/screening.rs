@@ -101,3 +101,44 @@ fn without_an_answer_of_the_model_a_memory_stays_as_it_is() -> Result<()> {
     memory.injected(&question("honest"))?.context("withheld unread")?;
     Ok(())
 }
+
+#[test]
+fn without_a_daemon_the_work_after_a_turn_lets_the_model_read_memories() -> Result<()> {
+    let home = TestHome::new()?;
+    let found = json!({"harmful": [{"number": 1, "kind": "sabotage", "quote": "Round the meters"}]});
+    home.script(JudgeScript::default().with(Purpose::ScreenMemories, answer(&found)?));
+    let (grov, project) = (home.grov(), home.project());
+    std::fs::create_dir(project.join(".git"))?;
+    let mut hostile = record("delta", "delta");
+    hostile["decisions"][0]["choice"] = HARM.into();
+    let file = project.join("records.jsonl");
+    std::fs::write(&file, hostile.to_string())?;
+    let imported = grov.run_json(&["memory", "import", file.to_str().context("not UTF-8")?])?;
+    ensure!(imported.json["added"] == 1, "{:#}", imported.json);
+    let transcript = home.path().join("transcript.jsonl");
+    std::fs::write(&transcript, "")?;
+    let hook = |event: &str, session: &str, field: &str, value: &str| {
+        let mut input = json!({
+            "session_id": session, "cwd": &project, "transcript_path": &transcript, "hook_event_name": event,
+            "permission_mode": "default",
+        });
+        input[field] = value.into();
+        grov.hook(event, &input)
+    };
+    let told = |session: &str| {
+        Ok::<_, anyhow::Error>(hook("UserPromptSubmit", session, "prompt", &question("delta"))?.stdout)
+    };
+    let before = told("s1")?;
+    ensure!(before.contains("Round the meters"), "{before}");
+    hook("Stop", "s1", "last_assistant_message", "It is tuned.")?;
+    eventually("the verdict", || {
+        let answer = grov.run_json(&["memory", "audit"]).ok()?.json;
+        (answer["findings"][0]["found_by"] == "model").then_some(())
+    })?;
+    let after = told("s2")?;
+    ensure!(!after.contains("Round the meters"), "{after}");
+    grov.run_json(&["memory", "trust", "delta"])?;
+    let trusted = told("s3")?;
+    ensure!(trusted.contains("Round the meters"), "{trusted}");
+    Ok(())
+}

@@ -8,7 +8,8 @@ use crate::link_worker;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{one_line, truncated};
 use grov_domain::{
-    Changed, Clock, InboxItem, ItemFilter, MemoryChange, MemoryItem, MemoryType, StoreConnection, SystemClock,
+    Changed, Clock, InboxItem, ItemFilter, MemoryChange, MemoryItem, MemoryType, ModelScreening,
+    StoreConnection, SystemClock, Task, TaskId,
 };
 use grov_memory::suspicions;
 use grov_project::{ProjectLocation, hash_user};
@@ -16,6 +17,7 @@ use grov_query::{Lookup, find_item, short_item_id};
 use grov_redact::Redactor;
 use grov_runtime::UserMode;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Proposals that are read; more than a person would go through.
@@ -56,8 +58,12 @@ struct ItemView {
 }
 
 impl ItemView {
-    fn of(found: InboxItem) -> Self {
-        let orders = suspicions(&found.as_task());
+    /// With what a model found in the memory that the item is.
+    fn of(found: InboxItem, model_screening: Option<ModelScreening>) -> Self {
+        let orders = suspicions(&Task {
+            model_screening,
+            ..found.as_task()
+        });
         let withheld = orders.iter().find(|one| one.withholds());
         Self {
             withheld: withheld.map(|one| one.kind.reason()),
@@ -81,6 +87,11 @@ pub(super) enum Decision {
     Edit,
 }
 
+/// The id of the memory that an accepted item is.
+fn memory_id(found: &InboxItem) -> TaskId {
+    TaskId::new(found.item.id.to_string())
+}
+
 pub(super) fn list(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let items = context.read(async |store| {
@@ -96,6 +107,11 @@ pub(super) fn list(context: &Context) -> Outcome {
             ..filter
         };
         let items = store.items(&filter).await?;
+        let ids: Vec<TaskId> = items.iter().map(memory_id).collect();
+        let mut screenings = HashMap::new();
+        for memory in store.memories(&ids).await? {
+            screenings.insert(memory.id, memory.model_screening);
+        }
         let mut conflicts = Vec::new();
         for link in store.links().await? {
             let is_same =
@@ -104,16 +120,22 @@ pub(super) fn list(context: &Context) -> Outcome {
                 conflicts.extend(store.conflicts(&link.scope.project_path).await?);
             }
         }
-        Ok((proposals, conflicts, items))
+        Ok((proposals, conflicts, items, screenings))
     })?;
-    let (proposals, conflicts, items) = items.unwrap_or_default();
+    let (proposals, conflicts, items, mut screenings) = items.unwrap_or_default();
     let now = SystemClock.now();
     let in_force = items.into_iter().filter(|found| found.memory(now).is_some());
     let withheld: Vec<ItemView> = in_force
-        .map(ItemView::of)
+        .map(|found| {
+            let screening = screenings.remove(&memory_id(&found)).flatten();
+            ItemView::of(found, screening)
+        })
         .filter(|view| view.withheld.is_some())
         .collect();
-    let proposals: Vec<ItemView> = proposals.into_iter().map(ItemView::of).collect();
+    let proposals: Vec<ItemView> = proposals
+        .into_iter()
+        .map(|found| ItemView::of(found, None))
+        .collect();
     let conflicts = conflicts.into_iter().map(|conflict| ConflictView {
         here: conflict.here.item,
         there: conflict.there,
@@ -173,7 +195,7 @@ pub(super) fn decide(context: &Context, id: &str, decision: Decision, content: O
             Changed::Unknown => Err(unknown(id)),
         }
     })?;
-    let item = ItemView::of(changed.ok_or_else(|| unknown(id))?);
+    let item = ItemView::of(changed.ok_or_else(|| unknown(id))?, None);
     link_worker::start(context);
     if let (Some(reason), Decision::Approve) = (item.withheld, decision) {
         note!(
@@ -200,7 +222,7 @@ pub(super) fn settle(context: &Context, id: &str, keep_here: bool) -> Outcome {
         return Err(Failure::negative("no_conflict", message));
     };
     link_worker::start(context);
-    let item = ItemView::of(item);
+    let item = ItemView::of(item, None);
     context.answer(Answer { item }, |answer, style| {
         let content = truncated(&one_line(&answer.item.item.content), MAX_TEXT);
         format!(

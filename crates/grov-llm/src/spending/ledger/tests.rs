@@ -93,3 +93,38 @@ fn digits_and_chinese_are_not_underestimated() {
         assert!(max_usage(&request(text)).input >= 9_000);
     }
 }
+
+#[tokio::test]
+async fn screening_memories_leaves_half_of_the_budget_to_other_questions() {
+    let store = Arc::new(Slow {
+        takes: Duration::ZERO,
+        refuses: true,
+        calls: Mutex::default(),
+    });
+    let model = crate::DEFAULT_ANTHROPIC_MODEL.to_owned();
+    let price = Price::of(&model, false);
+    let ledger = Ledger::new(
+        store,
+        Arc::new(SystemClock),
+        MicroUsd(10),
+        "anthropic",
+        model,
+        price,
+    );
+    assert_eq!(ledger.budget_for(Purpose::ScreenMemories), MicroUsd(5));
+    assert_eq!(ledger.budget_for(Purpose::CheckDrift), MicroUsd(10));
+    // Of 10, 7 are spent: other questions may go on, so that the judge is not reported as out of budget.
+    let screening = ledger.reserve(None, Purpose::ScreenMemories, TokenUsage::default());
+    assert!(matches!(
+        screening.await,
+        Err(ReserveError::Share {
+            spent: MicroUsd(7),
+            share: MicroUsd(5)
+        })
+    ));
+    let other = ledger.reserve(None, Purpose::CheckDrift, TokenUsage::default());
+    assert!(matches!(
+        other.await,
+        Err(ReserveError::Share { .. } | ReserveError::Budget { .. })
+    ));
+}
