@@ -2,7 +2,7 @@
 
 use crate::monitor::Shared;
 use crate::session::Slot;
-use grov_domain::{LimitsQuestion, PromptReading, ReadLimits};
+use grov_domain::{ClientSessionId, LimitsQuestion, PromptReading, ReadLimits};
 use grov_redact::Redactor;
 use grov_session::SessionEvent;
 use std::sync::Arc;
@@ -17,7 +17,14 @@ impl Shared {
         if asked.is_empty() || !slot.session().engine.is_contract_complete() {
             return;
         }
+        // A "yes" or "go on" adds nothing to the prompts that were read.
+        if slot.session().engine.contract().reading.is_some() {
+            return;
+        }
         let (id, task) = slot.ids();
+        if let Some(read) = self.stored_reading(&id, &asked).await {
+            return self.apply_reading(slot, &read);
+        }
         let question = LimitsQuestion {
             prompts: asked.clone(),
         };
@@ -39,6 +46,12 @@ impl Shared {
         if let Err(error) = self.store.save_read_limits(&Redactor::shared().clean(read)).await {
             tracing::warn!(session = %id, %error, "cannot store the limits that the model read; the guard has those of the rules");
         }
+    }
+
+    /// The reading of exactly these prompts from before a restart.
+    async fn stored_reading(&self, id: &ClientSessionId, asked: &[String]) -> Option<ReadLimits> {
+        let read = self.store.read_limits(id).await.ok().flatten()?;
+        (asked.last() == Some(&read.read_to)).then_some(read)
     }
 
     fn apply_reading(&self, slot: &Arc<Slot>, read: &ReadLimits) {

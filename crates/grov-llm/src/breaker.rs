@@ -63,9 +63,9 @@ pub(crate) enum OpenReason {
 /// The result of a call, as far as the provider's health is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// The provider answered, with a usable answer or not.
+    /// The provider gave a usable answer, or refused to answer.
     Success,
-    /// The provider did not answer.
+    /// The provider did not answer, or gave an answer that cannot be used.
     Failure,
     /// The provider refused the key.
     KeyRefused,
@@ -168,7 +168,7 @@ impl Permit<'_> {
             ),
             OpenReason::Failures => tracing::warn!(
                 pause_seconds = pause.as_secs(),
-                "{provider} failed {FAILURES} times in a row; {meanwhile} until it works again"
+                "{provider} gave no answer, or none of use, {FAILURES} times in a row; {meanwhile} until it works again"
             ),
         }
     }

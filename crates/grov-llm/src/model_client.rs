@@ -184,12 +184,11 @@ impl ModelClient {
         self.counters.add(|counters| &mut counters.calls);
         let answered = tokio::time::timeout(limit, self.model.complete(request)).await;
         let result = answered.unwrap_or(Err(ModelError::TimedOut(limit)));
-        let health = health(&result);
-        match health {
+        let attempt = attempt(&result, check);
+        match health(&result, &attempt) {
             Some(health) => pass.report(health),
             None => drop(pass),
         }
-        let attempt = attempt(&result, check);
         let usable = matches!(attempt, Attempt::Usable(_));
         self.ledger
             .settle(
@@ -228,9 +227,11 @@ impl ModelClient {
     }
 }
 
-/// The provider's health by this result; `None` if it says nothing about that.
-fn health(result: &Result<Completion, ModelError>) -> Option<Health> {
+/// The provider's health by this result; `None` if it says nothing about that. Answers that nobody can use are paid for as well: a
+/// model that gives only such is no better than one that is down.
+fn health(result: &Result<Completion, ModelError>, attempt: &Attempt) -> Option<Health> {
     match result {
+        Ok(_) if matches!(attempt, Attempt::Unusable { .. }) => Some(Health::Failure),
         Ok(_) => Some(Health::Success),
         Err(ModelError::FormatRefused) => None,
         // The provider was not asked to the end.

@@ -13,7 +13,7 @@ use grov_domain::{
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use time::{Duration, OffsetDateTime};
 use tokio::sync::{Notify, Semaphore};
@@ -373,6 +373,8 @@ pub(super) struct Answers {
     /// If set, each verdict needs a permit.
     permits: Option<Semaphore>,
     questions: Mutex<Vec<DriftQuestion>>,
+    /// How often it was asked to read prompts.
+    readings: AtomicUsize,
 }
 
 impl Answers {
@@ -381,6 +383,11 @@ impl Answers {
             model: Some((score, diagnostic.to_owned())),
             ..Self::default()
         }
+    }
+
+    /// How often it was asked to read prompts.
+    pub(super) fn readings(&self) -> usize {
+        self.readings.load(Ordering::Relaxed)
     }
 
     /// Returns a model that answers once per permit.
@@ -450,6 +457,7 @@ impl Judge for Answers {
         question: &Redacted<LimitsQuestion>,
     ) -> Option<PromptReading> {
         self.model.as_ref()?;
+        self.readings.fetch_add(1, Ordering::Relaxed);
         let read = |prompt: &String| ReadLimit {
             words: prompt.clone(),
             ..ReadLimit::default()

@@ -69,6 +69,23 @@ async fn a_model_reads_the_limits_of_all_prompts_at_each_prompt() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn prompts_that_add_nothing_are_not_read_again() {
+    let answers = Arc::new(Answers::model(9, ""));
+    let bench = TestBed::with(Policy::PER_ACTION, Arc::default(), Arc::clone(&answers) as _);
+    let prompts = [GOAL, "yes", "go on"];
+    for (number, prompt) in prompts.into_iter().enumerate() {
+        bench.exchange(Response {
+            prompts: &[prompt],
+            begins: number == 0,
+            ..Response::default()
+        });
+        until(|| answers.readings() > 0).await;
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    }
+    assert_eq!(answers.readings(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_models_verdict_is_recorded_and_corrected() {
     let judge = Arc::new(Answers::model(2, "The cache has nothing to do with the goal."));
     let settings = Policy {
