@@ -310,7 +310,8 @@ pub trait MemoryStore: Send + Sync {
     ) -> Result<(), StoreError>;
     /// Reserves at most `limit` memories that no model has judged yet: those that wait for their first time before others,
     /// imported ones before others, the newest first. The memory of a session is left alone for some minutes after it was
-    /// saved, because a session at work saves it again. A memory that was reserved before comes alone, because something in it
+    /// saved, because a session at work saves it again, and for good after thirty days: years of the user's own work would cost a
+    /// fortune and hold little danger. A memory that was reserved before comes alone, because something in it
     /// may have spoiled the answer, and after a pause that grows with each time.
     async fn reserve_unjudged(
         &self,
@@ -329,8 +330,8 @@ pub trait MemoryStore: Send + Sync {
         task: &Task,
         screening: &Redacted<ModelScreening>,
     ) -> Result<bool, StoreError>;
-    /// Returns the number of memories of a scope, or of all projects, that no model has judged yet.
-    async fn unjudged(&self, scope: Option<&MemoryScope>) -> Result<u64, StoreError>;
+    /// Returns the number of memories of a scope, or of all projects, that wait to be judged.
+    async fn unjudged(&self, scope: Option<&MemoryScope>, now: OffsetDateTime) -> Result<u64, StoreError>;
     /// Returns the projects that have memories, by key and remote.
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError>;
     /// Moves the memories of a project key to another one, in one transaction. Returns their number.

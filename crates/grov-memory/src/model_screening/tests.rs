@@ -161,21 +161,21 @@ async fn each_text_is_read_once_and_what_is_found_is_stored() {
     let (_folder, store) = store(&[task("honest", "Retry uploads"), task("hostile", HARM)]).await;
     let reader = Reader::default();
     let now = OffsetDateTime::now_utc();
-    assert_eq!(store.unjudged(None).await.unwrap(), 2);
+    assert_eq!(store.unjudged(None, now).await.unwrap(), 2);
     assert_eq!(
         screen_by_model(&store, &reader, now).await.unwrap(),
         Round::Judged
     );
     assert!(!is_withheld(&of(&store, "honest").await));
     assert!(is_withheld(&of(&store, "hostile").await));
-    assert_eq!(store.unjudged(None).await.unwrap(), 0);
+    assert_eq!(store.unjudged(None, now).await.unwrap(), 0);
     assert_eq!(screen_by_model(&store, &reader, now).await.unwrap(), Round::Done);
     assert_eq!(reader.questions.lock().unwrap().len(), 1, "one question for both");
 
     let edited = task("hostile", "Retry uploads");
     store.save_task(&Redacted::of(&edited)).await.unwrap();
     assert!(!is_withheld(&of(&store, "hostile").await));
-    assert_eq!(store.unjudged(None).await.unwrap(), 1);
+    assert_eq!(store.unjudged(None, now).await.unwrap(), 1);
     assert_eq!(
         screen_by_model(&store, &reader, now).await.unwrap(),
         Round::Judged
@@ -192,7 +192,7 @@ async fn a_question_without_an_answer_leaves_memories_as_they_are_and_is_asked_l
         screen_by_model(&store, &reader, now).await.unwrap(),
         Round::NoAnswer
     );
-    assert_eq!(store.unjudged(None).await.unwrap(), 2);
+    assert_eq!(store.unjudged(None, now).await.unwrap(), 2);
     assert_eq!(
         screen_by_model(&store, &reader, now).await.unwrap(),
         Round::Done,
@@ -206,7 +206,7 @@ async fn a_question_without_an_answer_leaves_memories_as_they_are_and_is_asked_l
     ];
     assert_eq!(rounds, [Round::NoAnswer, Round::Judged]);
     assert!(is_withheld(&of(&store, "b").await));
-    assert_eq!(store.unjudged(None).await.unwrap(), 1);
+    assert_eq!(store.unjudged(None, now).await.unwrap(), 1);
 }
 
 #[tokio::test]

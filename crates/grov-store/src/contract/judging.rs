@@ -50,8 +50,8 @@ pub async fn a_model_judges_each_text_once(store: Arc<dyn Store>) {
         project_path: "/elsewhere".to_owned(),
         project_remote: None,
     };
-    assert_eq!(store.unjudged(Some(&everywhere)).await.unwrap(), 3);
-    assert_eq!(store.unjudged(Some(&elsewhere)).await.unwrap(), 0);
+    assert_eq!(store.unjudged(Some(&everywhere), at(NOW)).await.unwrap(), 3);
+    assert_eq!(store.unjudged(Some(&elsewhere), at(NOW)).await.unwrap(), 0);
     let first = reserve(&*store, at(NOW)).await;
     assert_eq!(ids(&first), ["a", "b"]);
     let second = reserve(&*store, at(NOW)).await;
@@ -71,7 +71,7 @@ pub async fn a_model_judges_each_text_once(store: Arc<dyn Store>) {
                 .unwrap()
         );
     }
-    assert_eq!(store.unjudged(None).await.unwrap(), 0);
+    assert_eq!(store.unjudged(None, at(NOW)).await.unwrap(), 0);
     assert_eq!(reserve(&*store, at(NOW * 100)).await, []);
     // As a session saves it that goes on, without another word.
     save(
@@ -87,7 +87,7 @@ pub async fn a_model_judges_each_text_once(store: Arc<dyn Store>) {
     let report = store.import(&[Redacted::of(&task("b", 1))]).await.unwrap();
     assert_eq!(report.unchanged, 1);
     assert_eq!(found(&*store, "b").await, Some(screening("b")));
-    assert_eq!(store.unjudged(None).await.unwrap(), 0);
+    assert_eq!(store.unjudged(None, at(NOW)).await.unwrap(), 0);
 }
 
 /// Memories of sessions come after imported ones, and not while the session may go on.
@@ -109,6 +109,18 @@ pub async fn imported_and_newest_memories_are_judged_first(store: Arc<dyn Store>
     assert_eq!(ids(&reserve(&*store, at(NOW)).await), ["own-new", "own-old"]);
     assert_eq!(reserve(&*store, at(NOW)).await, []);
     assert_eq!(ids(&reserve(&*store, at(NOW + 600 - 60)).await), ["working"]);
+    // An old memory of the user's own costs no question; an old one from elsewhere does.
+    for (name, session) in [("own-ancient", Some(client("ancient"))), ("ancient", None)] {
+        let ancient = Task {
+            client_session_id: session,
+            ..task(name, NOW)
+        };
+        save(&*store, &ancient).await;
+    }
+    let later = at(NOW) + Duration::days(31);
+    assert_eq!(ids(&reserve(&*store, later).await), ["ancient"]);
+    let waiting = store.unjudged(None, later).await.unwrap();
+    assert_eq!(waiting, 3, "those from elsewhere");
 }
 
 /// A memory that was not answered waits longer each time, after new ones, and alone.
@@ -190,7 +202,7 @@ pub async fn a_trusted_text_is_trusted_until_it_changes(store: Arc<dyn Store>) {
         "overruled"
     );
     assert_eq!(found(&*store, "a").await.as_ref(), Some(&*trusted));
-    assert_eq!(store.unjudged(None).await.unwrap(), 0);
+    assert_eq!(store.unjudged(None, at(NOW)).await.unwrap(), 0);
     let edited = Task {
         goal: Some("another".to_owned()),
         ..task("a", 1)
@@ -219,5 +231,5 @@ pub async fn forgetting_a_memory_erases_what_a_model_found(store: Arc<dyn Store>
     store.forget(&[TaskId::new("a")]).await.unwrap();
     save(&*store, &task("a", 2)).await;
     assert_eq!(found(&*store, "a").await, None);
-    assert_eq!(store.unjudged(None).await.unwrap(), 1);
+    assert_eq!(store.unjudged(None, at(NOW)).await.unwrap(), 1);
 }

@@ -184,8 +184,8 @@ impl MemoryStore for SqliteStore {
         judging::trust(self, task, screening).await
     }
 
-    async fn unjudged(&self, scope: Option<&MemoryScope>) -> Result<u64, StoreError> {
-        judging::count(self, scope).await
+    async fn unjudged(&self, scope: Option<&MemoryScope>, now: OffsetDateTime) -> Result<u64, StoreError> {
+        judging::count(self, scope, now).await
     }
 
     async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError> {

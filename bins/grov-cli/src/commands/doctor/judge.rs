@@ -6,7 +6,7 @@ use crate::daemon_health::{LiveJudge, ProxyView};
 use crate::format::plural;
 use crate::judge::{JudgeView, client_state, spent_today};
 use crate::output::Style;
-use grov_domain::MicroUsd;
+use grov_domain::{Clock, MicroUsd, SystemClock};
 use grov_llm::ClientLogin;
 use grov_runtime::{Environment, LlmProvider, daemon};
 
@@ -31,7 +31,7 @@ pub(super) fn check(context: &Context, proxy: ProxyView) -> Check {
     let spent = spent.ok().flatten().unwrap_or_default();
     let is_model = llm.provider != LlmProvider::Offline;
     let mut summary = JudgeView::of(llm, spent).text(Style::plain());
-    let waiting = context.read(async |store| Ok(store.unjudged(None).await?));
+    let waiting = context.read(async |store| Ok(store.unjudged(None, SystemClock.now()).await?));
     let waiting = waiting.ok().flatten().filter(|waiting| is_model && *waiting > 0);
     if let Some(waiting) = waiting {
         let memories = plural(waiting, "memory waits", "memories wait");

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::format::plural;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{one_line, truncated};
-use grov_domain::{Decision, JudgedBy, Task};
+use grov_domain::{Clock, Decision, JudgedBy, SystemClock, Task};
 use grov_memory::suspicions;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_query::title;
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context) -> Outcome {
         };
         store.each_memory(&scope, &mut check).await?;
         if has_model {
-            waiting = Some(store.unjudged(Some(&scope)).await?);
+            waiting = Some(store.unjudged(Some(&scope), SystemClock.now()).await?);
         }
         Ok(())
     })?;

@@ -11,6 +11,8 @@ const FIRST_RESERVATION: Duration = Duration::minutes(10);
 const MAX_DOUBLINGS: u32 = 7;
 /// How long the memory of a session is left alone: a session at work saves it again with each turn.
 const SETTLING: Duration = Duration::minutes(10);
+/// How old a session's memory is that is not judged any more.
+const OLD: Duration = Duration::days(30);
 
 /// Reserves memories, see [`MemoryStore::reserve_unjudged`](grov_domain::MemoryStore::reserve_unjudged).
 pub(super) async fn reserve(
@@ -19,16 +21,20 @@ pub(super) async fn reserve(
     limit: u32,
 ) -> Result<Vec<UnjudgedMemory>, StoreError> {
     let sql = "SELECT id, judging_tries FROM tasks WHERE model_screening IS NULL AND coalesce(judging_until, 0) <= ?1 \
-         AND (client_session_id IS NULL OR created_at <= ?3) ORDER BY judging_tries, client_session_id IS NOT NULL, created_at DESC, id LIMIT ?2";
+         AND (client_session_id IS NULL OR created_at BETWEEN ?4 AND ?3) ORDER BY judging_tries, client_session_id IS NOT NULL, created_at DESC, id LIMIT ?2";
     let read = |row: &sqlx::sqlite::SqliteRow| Ok((row.read("id")?, row.read("judging_tries")?));
     let settled = now - SETTLING;
     // Most looks find nothing, and take no lock.
-    let mut waiting: Vec<(TaskId, u32)> = store.read(sql, params![now, limit, settled], read).await?;
+    let mut waiting: Vec<(TaskId, u32)> = store
+        .read(sql, params![now, limit, settled, now - OLD], read)
+        .await?;
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
     let mut transaction = store.begin().await?;
-    waiting = transaction.read(sql, params![now, limit, settled], read).await?;
+    waiting = transaction
+        .read(sql, params![now, limit, settled, now - OLD], read)
+        .await?;
     // Those that come first are new, or none is.
     let new = waiting.iter().take_while(|(_, tries)| *tries == 0).count();
     waiting.truncate(new.max(1));
@@ -84,10 +90,15 @@ pub(super) async fn trust(
 }
 
 /// Counts the memories that wait.
-pub(super) async fn count(store: &SqliteStore, scope: Option<&MemoryScope>) -> Result<u64, StoreError> {
+pub(super) async fn count(
+    store: &SqliteStore,
+    scope: Option<&MemoryScope>,
+    now: OffsetDateTime,
+) -> Result<u64, StoreError> {
     let mut select = Select::new("SELECT count(*) AS waiting FROM tasks");
     select.and_scope(scope);
-    select.and_all("model_screening IS NULL", &[]);
+    let waits = "model_screening IS NULL AND (client_session_id IS NULL OR created_at >= ?)";
+    select.and_all(waits, &[&(now - OLD)]);
     let counted = select.read(store, |row| row.read("waiting")).await?;
     Ok(counted.first().copied().unwrap_or_default())
 }
