@@ -224,7 +224,7 @@ impl<'a> EvaluationContext<'a> {
     /// Whether the user asks for what a command does, as a model reads the prompts. What cannot be undone is always a question.
     fn is_asked_for(&self, command: &Program, danger: &Finding) -> bool {
         danger.at_most > CRITICAL
-            && (self.compiled.asked.is_command(command, self.line) || self.is_asked_for_file(danger))
+            && (self.compiled.asked.is_command(command, self) || self.is_asked_for_file(danger))
     }
 
     /// Whether the user wants the file of a finding removed or overwritten, as a model reads the prompts.

@@ -100,6 +100,17 @@ impl Pattern {
             .any(|pattern| (0..starts).any(|start| matches_parts(pattern, place, start)))
     }
 
+    /// Whether each alternative names at least one part of a path, and not only `*` and `**`.
+    pub(crate) fn names_something(&self) -> bool {
+        let names = |part: &Part| match part {
+            Part::Plain(text) | Part::Glob(text) => {
+                text.chars().filter(|letter| letter.is_alphanumeric()).count() >= 2
+            }
+            Part::Any => false,
+        };
+        self.alternatives.iter().all(|pattern| pattern.iter().any(names))
+    }
+
     /// Whether the path is covered, or has the name of the identifier: `crate::parser` is expected in `parser.rs`.
     pub fn expects(&self, place: &NormalizedPath) -> bool {
         if self.covers(place) {

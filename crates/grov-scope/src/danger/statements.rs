@@ -8,7 +8,7 @@ use grov_domain::{Finding, Program};
 
 /// Programs that run the statements in their arguments and on their standard input. Sorted.
 #[rustfmt::skip]
-const CLIENTS: &[&str] = &[
+pub(super) const CLIENTS: &[&str] = &[
     "artisan", "athenacli", "beeline", "bq", "clickhouse", "clickhouse-client", "cockroach", "cqlsh", "cypher-shell", "d1", "db2", "dolt", "drush",
     "duckdb", "fly", "flyctl", "gsql", "hdbsql", "heroku", "hive", "impala-shell", "influx", "invoke-sqlcmd", "iredis", "isql",
     "keydb-cli", "ksql", "litecli", "mariadb", "mongo", "mongosh", "mssql-cli", "mycli", "mysql", "mysqlsh", "nc", "neonctl", "osql", "pgcli",
