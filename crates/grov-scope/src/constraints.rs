@@ -132,7 +132,7 @@ impl Constraints {
                 .own
                 .is_some_and(|own| was_shown_to_a_model(instructions, own));
             if contract.reading.is_some() && was_shown {
-                added.give_way(text, &limits.by_model);
+                added.give_way(root, text, &limits.by_model);
             }
             limits.append(added);
         }
@@ -140,16 +140,18 @@ impl Constraints {
         limits
     }
 
-    /// Drops what rules read of a constraint less certainly than a model: what it names in words, and its places and texts, if the
-    /// model tells how one sees a breach, or found no such constraint. Places named by their path stay if the model tells none,
-    /// and so do commands, packages and "change nothing", which rules read from the parsed command line.
-    fn give_way(&mut self, text: &str, by_model: &[LimitByModel]) {
-        self.named.clear();
+    /// Drops what rules read of a constraint less certainly than a model that found the same constraint and tells how one sees a
+    /// breach: what it names in words, its texts, and its places, except those named by their path that the model does not tell.
+    /// Commands, packages and "change nothing" stay, which rules read from the parsed command line.
+    fn give_way(&mut self, root: &ProjectRoot, text: &str, by_model: &[LimitByModel]) {
         let same = || by_model.iter().filter(|limit| limit.is_about(text));
+        let is_unknown = same().next().is_none();
         if same().any(LimitByModel::tells_places) {
-            self.paths = PathConstraints::default();
+            self.paths
+                .keep_untold(|path| same().any(|limit| limit.tells_place(root, path)));
         }
-        if same().next().is_none() || same().any(LimitByModel::tells_anything) {
+        if is_unknown || same().any(LimitByModel::tells_anything) {
+            self.named.clear();
             self.paths.keep_named();
             self.written.clear();
         }

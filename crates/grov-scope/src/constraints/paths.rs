@@ -158,6 +158,17 @@ impl PathConstraints {
             .for_each(|limit| limit.only_named = true);
     }
 
+    /// Keeps the paths that a constraint names and a model that read it does not tell.
+    pub(super) fn keep_untold(&mut self, is_told: impl Fn(&Pattern) -> bool) {
+        self.keep_named();
+        for limit in &mut self.forbidden {
+            limit
+                .targets
+                .retain(|target| matches!(target, Target::Path(path) if !is_told(path)));
+        }
+        self.forbidden.retain(|limit| !limit.targets.is_empty());
+    }
+
     /// Lifts constraints for paths that the user asked to change: in the constraint's own instruction (`own`), if named by
     /// path; in later ones (`later`), however named. A constraint that allows only its paths ends if other paths are requested.
     pub(super) fn lift(&mut self, root: &ProjectRoot, own: &[&Sentence], later: &[Sentence]) {

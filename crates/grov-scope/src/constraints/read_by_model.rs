@@ -75,6 +75,17 @@ impl LimitByModel {
         !self.files.is_empty() || !self.only.is_empty()
     }
 
+    /// Whether one of its globs is about a path that the user wrote.
+    pub(super) fn tells_place(&self, root: &ProjectRoot, path: &Pattern) -> bool {
+        let (own, below) = (path.text(), format!("{}/x", path.text().trim_end_matches('/')));
+        let places = [own, below.as_str()].map(|text| NormalizedPath::new(root, text));
+        let mut globs = self.files.iter().chain(&self.only).chain(&self.except);
+        globs.any(|glob| {
+            places.iter().any(|place| glob.covers(place))
+                || path.covers(&NormalizedPath::new(root, glob.text()))
+        })
+    }
+
     /// Whether it tells files, commands or lines that break it.
     pub(super) fn tells_anything(&self) -> bool {
         let mut patterns = self.adds.iter().chain(&self.removes).chain(&self.commands);

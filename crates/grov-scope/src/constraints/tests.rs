@@ -1,5 +1,7 @@
 //! Constraints as people write them, and what breaks them.
 
+mod with_reading;
+
 use super::*;
 use crate::analyzed_action::tests::{bash, edit};
 use crate::history::History;
