@@ -36,13 +36,17 @@ impl Shared {
         if prompts(slot) != asked {
             return;
         }
-        let read = ReadLimits {
+        let mut read = ReadLimits {
             client_session_id: id.clone(),
             read_to: asked.last().cloned().unwrap_or_default(),
             reading,
             read_at: self.clock.now(),
         };
         self.apply_reading(slot, &read);
+        // Without what the user withdrew meanwhile.
+        if let Some(kept) = slot.session().engine.contract().reading.clone() {
+            read.reading = kept;
+        }
         if let Err(error) = self.store.save_read_limits(&Redactor::shared().clean(read)).await {
             tracing::warn!(session = %id, %error, "cannot store the limits that the model read; the guard has those of the rules");
         }
@@ -77,8 +81,23 @@ fn keep_quoted(reading: &mut PromptReading, prompts: &[String]) {
     let typed: Vec<String> = prompts.iter().map(|prompt| plain(prompt)).collect();
     reading.asked.retain(|request| {
         let words = plain(&request.words);
-        !words.is_empty() && typed.iter().any(|prompt| prompt.contains(&words))
+        typed.iter().any(|prompt| says(prompt, &words))
     });
+}
+
+/// Whether a prompt contains words, and not only letters of other words: "a" quotes nothing.
+fn says(prompt: &str, words: &str) -> bool {
+    let is_letter = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    let mut found = prompt.match_indices(words);
+    words.chars().filter(|letter| letter.is_alphanumeric()).count() >= 2
+        && found.any(|(at, _)| {
+            let (before, from) = prompt.split_at(at);
+            let after = from.strip_prefix(words).unwrap_or_default();
+            let cuts = |one, other| is_letter(one) && is_letter(other);
+            let cuts_start = cuts(before.chars().next_back(), words.chars().next());
+            let cuts_end = cuts(words.chars().next_back(), after.chars().next());
+            !cuts_start && !cuts_end
+        })
 }
 
 #[cfg(test)]
@@ -102,5 +121,20 @@ mod tests {
         };
         keep_quoted(&mut reading, &["fix it, then push the branch".to_owned()]);
         assert_eq!(reading.asked, [request("Push  the\nbranch")]);
+    }
+
+    #[test]
+    fn letters_of_other_words_are_no_quotation() {
+        for (words, is_said) in [
+            ("push", true),
+            ("fix it, then push the branch", true),
+            ("a", false),
+            ("pus", false),
+            ("ush the", false),
+            ("...", false),
+        ] {
+            assert_eq!(says("fix it, then push the branch", words), is_said, "{words}");
+        }
+        assert!(says("修好它然后推送分支", "推送"));
     }
 }

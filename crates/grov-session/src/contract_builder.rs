@@ -1,5 +1,6 @@
 //! Builds goal contracts from prompts, the active task and contract edits.
 
+use crate::objection::has_objection;
 use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, PromptReading, both_ends};
 use grov_redact::Redactor;
 use grov_scope::asks_to_act;
@@ -63,6 +64,8 @@ pub struct GoalContractBuilder {
     edits: Vec<GoalEdit>,
     /// What a model read in the prompts up to the newest one.
     reading: Option<PromptReading>,
+    /// The user objected since the newest instruction.
+    is_withdrawn: bool,
     /// The contract without edits.
     typed: GoalContract,
     contract: GoalContract,
@@ -84,6 +87,7 @@ impl GoalContractBuilder {
             task: Intent::default(),
             edits: Vec::new(),
             reading: None,
+            is_withdrawn: false,
             typed: GoalContract::default(),
             contract: GoalContract::default(),
         }
@@ -122,7 +126,15 @@ impl GoalContractBuilder {
             self.intent = intent;
             // No model has read this prompt yet.
             self.reading = None;
+            self.is_withdrawn = false;
             self.drop_oldest();
+            self.build();
+        } else if has_objection(&prompt) && !self.is_withdrawn {
+            // "Stop": whatever it is about, nothing runs unasked before the next instruction.
+            self.is_withdrawn = true;
+            if let Some(reading) = &mut self.reading {
+                reading.asked.clear();
+            }
             self.build();
         }
         has_content
@@ -141,6 +153,7 @@ impl GoalContractBuilder {
         self.unrecorded = 0;
         self.inherited.clear();
         self.reading = None;
+        self.is_withdrawn = false;
         self.is_complete = true;
         self.has_recorded = false;
         self.task = Intent::default();
@@ -285,7 +298,12 @@ impl GoalContractBuilder {
     pub fn set_reading(&mut self, read_to: &str, reading: PromptReading) -> bool {
         let is_current = self.instructions.last().is_some_and(|newest| newest == read_to);
         if is_current {
-            self.reading = Some(reading);
+            let asked = if self.is_withdrawn {
+                Vec::new()
+            } else {
+                reading.asked
+            };
+            self.reading = Some(PromptReading { asked, ..reading });
             self.build();
         }
         is_current

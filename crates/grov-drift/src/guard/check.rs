@@ -24,7 +24,8 @@ use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
 use grov_runtime::{GuardMode, Settings, ToolGrant};
 use grov_scope::RunScript;
-use grov_session::IntentReader;
+use grov_session::objection::has_objection;
+use grov_session::{IntentReader, sanitize_prompt};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -84,6 +85,8 @@ pub(super) struct KnownSession {
     pub(super) contract: GoalContract,
     /// The user lifted a "change nothing" request.
     pub(super) is_released: bool,
+    /// The newest prompt objects and says nothing else: what a model read as asked for before holds no longer.
+    pub(super) is_withdrawn: bool,
     /// The hook session, new if unknown; `None` if the proxy records it.
     pub(super) session: Option<HookSession>,
 }
@@ -216,6 +219,7 @@ impl GuardCheck {
                 KnownSession {
                     contract,
                     is_released,
+                    is_withdrawn: false,
                     session: Some(new_session(&self.session_ref)),
                 }
             }
@@ -302,6 +306,9 @@ impl GuardCheck {
             };
             let read = read.filter(|read| read.read_to == known.contract.newest_instruction());
             known.contract.reading = read.map(|read| read.reading);
+            if let Some(reading) = known.contract.reading.as_mut().filter(|_| known.is_withdrawn) {
+                reading.asked.clear();
+            }
         }
         Ok(known)
     }
@@ -322,10 +329,14 @@ impl GuardCheck {
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
             let newest = newest_prompt(self.session_ref.transcript.as_deref());
-            let (contract, is_released) = with_prompt(contract, newest, &self.reader);
+            let objects = newest.as_deref().is_some_and(has_objection);
+            let (contract, is_released) = with_prompt(contract, newest.clone(), &self.reader);
+            let is_instruction =
+                newest.is_none_or(|newest| contract.newest_instruction() == sanitize_prompt(&newest));
             return Ok(Some(KnownSession {
                 contract,
                 is_released,
+                is_withdrawn: objects && !is_instruction,
                 session: None,
             }));
         }
@@ -336,6 +347,7 @@ impl GuardCheck {
         Ok(Some(KnownSession {
             contract: session.contract.clone().with_edits(&edits),
             is_released: false,
+            is_withdrawn: false,
             session: Some(session),
         }))
     }

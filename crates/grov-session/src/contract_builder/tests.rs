@@ -269,3 +269,44 @@ fn turning_away_drops_the_stored_task_until_a_new_one_starts() {
     assert_eq!(contract.scope, ["web/footer.css", "web/base.css"]);
     assert_eq!(contract.constraints, ["never push", "only change src/auth"]);
 }
+
+/// What a model reads: the user asks for a push.
+fn push_is_asked() -> PromptReading {
+    PromptReading {
+        asked: vec![grov_domain::ReadRequest {
+            words: "push it".to_owned(),
+            commands: vec!["^git push$".to_owned()],
+            ..Default::default()
+        }],
+        ..PromptReading::default()
+    }
+}
+
+#[test]
+fn a_request_that_a_model_read_ends_when_the_user_says_no() {
+    let first = "Fix the token refresh in src/auth/token.ts and push it";
+    let asked = |builder: &GoalContractBuilder| {
+        let reading = builder.contract().reading.as_ref();
+        reading.map(|read| read.asked.len())
+    };
+    for objection in ["no", "not yet", "wait", "don't"] {
+        // Bare words have no content for the rules' reader.
+        let reader = move |question: &IntentQuestion| {
+            let prompts = question.prompts.iter().filter(|prompt| *prompt != objection);
+            read_intent(&IntentQuestion {
+                prompts: prompts.cloned().collect(),
+                ..question.clone()
+            })
+        };
+        let mut builder = GoalContractBuilder::new(Arc::new(reader));
+        builder.add_prompt(first);
+        assert!(builder.set_reading(first, push_is_asked()));
+        builder.add_prompt("yes");
+        assert_eq!(asked(&builder), Some(1), "a yes withdraws nothing");
+        assert!(!builder.add_prompt(objection));
+        assert_eq!(asked(&builder), Some(0), "{objection}");
+        // The model reads the same prompts again.
+        assert!(builder.set_reading(first, push_is_asked()));
+        assert_eq!(asked(&builder), Some(0), "{objection}");
+    }
+}
