@@ -78,11 +78,25 @@ fn keep_quoted(reading: &mut PromptReading, prompts: &[String]) {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         words.join(" ")
     };
-    let typed: Vec<String> = prompts.iter().map(|prompt| plain(prompt)).collect();
+    let typed: Vec<String> = prompts
+        .iter()
+        .map(|prompt| plain(&without_pasted(prompt)))
+        .collect();
     reading.asked.retain(|request| {
         let words = plain(&request.words);
         typed.iter().any(|prompt| says(prompt, &words))
     });
+}
+
+/// A prompt without what it shows in fences and in quoted lines: a pasted log asks for nothing.
+fn without_pasted(prompt: &str) -> String {
+    let mut is_fenced = false;
+    let own = prompt.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fenced && !is_fence && !line.trim_start().starts_with('>')
+    });
+    own.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a prompt contains words, and not only letters of other words: "a" quotes nothing.
@@ -121,6 +135,26 @@ mod tests {
         };
         keep_quoted(&mut reading, &["fix it, then push the branch".to_owned()]);
         assert_eq!(reading.asked, [request("Push  the\nbranch")]);
+    }
+
+    #[test]
+    fn words_in_pasted_text_permit_nothing() {
+        let request = ReadRequest {
+            words: "push the branch".to_owned(),
+            ..ReadRequest::default()
+        };
+        for (prompt, permits) in [
+            ("what does this say?\n```\npush the branch\n```\n", false),
+            ("he wrote:\n> push the branch\nis he right?", false),
+            ("```\nerror\n```\npush the branch", true),
+        ] {
+            let mut reading = PromptReading {
+                asked: vec![request.clone()],
+                ..PromptReading::default()
+            };
+            keep_quoted(&mut reading, &[prompt.to_owned()]);
+            assert_eq!(!reading.asked.is_empty(), permits, "{prompt}");
+        }
     }
 
     #[test]

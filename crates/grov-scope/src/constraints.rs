@@ -145,12 +145,11 @@ impl Constraints {
     /// Commands, packages and "change nothing" stay, which rules read from the parsed command line.
     fn give_way(&mut self, root: &ProjectRoot, text: &str, by_model: &[LimitByModel]) {
         let same = || by_model.iter().filter(|limit| limit.is_about(text));
-        let is_unknown = same().next().is_none();
         if same().any(LimitByModel::tells_places) {
             self.paths
                 .keep_untold(|path| same().any(|limit| limit.tells_place(root, path)));
         }
-        if is_unknown || same().any(LimitByModel::tells_anything) {
+        if same().any(LimitByModel::tells_anything) {
             self.named.clear();
             self.paths.keep_named();
             self.written.clear();

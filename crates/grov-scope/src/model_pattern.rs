@@ -4,9 +4,11 @@ use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 
 /// The most bytes of a compiled pattern, of a command and of a line: more costs too much time in a hook.
-const MAX_COMPILED: usize = 64 * 1024;
+const MAX_COMPILED: usize = 32 * 1024;
 pub(crate) const MAX_COMMAND: usize = 8 * 1024;
 pub(crate) const MAX_LINE: usize = 1024;
+/// The most bytes of all lines of an action that are searched.
+pub(crate) const MAX_LINES: usize = 64 * 1024;
 
 /// Commands that a pattern of commands must not match, because it would match any.
 pub(crate) const ORDINARY_COMMANDS: &[&str] = &[

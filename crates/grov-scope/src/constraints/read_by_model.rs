@@ -5,7 +5,7 @@
 use super::named::{Change, looks};
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::is_temporary;
-use crate::model_pattern::{self, MAX_COMMAND, MAX_LINE, ORDINARY_COMMANDS, ORDINARY_LINES};
+use crate::model_pattern::{self, MAX_COMMAND, MAX_LINE, MAX_LINES, ORDINARY_COMMANDS, ORDINARY_LINES};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
 use crate::words::words;
@@ -121,11 +121,18 @@ fn distinct(text: &str) -> Vec<String> {
     found
 }
 
-/// The beginnings of lines.
+/// The beginnings of lines, as far as they are searched.
 fn bounded<'t>(lines: &[&'t str]) -> Vec<&'t str> {
-    lines
+    let mut left = MAX_LINES;
+    let beginnings = lines
         .iter()
-        .map(|line| &line[..line.floor_char_boundary(MAX_LINE)])
+        .map(|line| &line[..line.floor_char_boundary(MAX_LINE)]);
+    beginnings
+        .take_while(|line| {
+            let fits = line.len() < left;
+            left = left.saturating_sub(line.len() + 1);
+            fits
+        })
         .collect()
 }
 
