@@ -1,5 +1,6 @@
 //! The goal contract, compiled once so that actions are compared quickly.
 
+mod lazy_request;
 mod request_words;
 
 use crate::constraints::{ConstraintAges, Constraints};
@@ -8,6 +9,7 @@ use crate::names::{named, paths};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
 use grov_domain::GoalContract;
+pub(crate) use lazy_request::LazyRequest;
 pub use request_words::asks_to_act;
 pub(crate) use request_words::{MAIN_POINT, RequestWords};
 
@@ -35,7 +37,7 @@ pub(crate) struct CompiledContract {
     /// The dangerous actions that the user asks for, as a model reads them.
     pub(crate) asked: AskedActions,
     /// The words of the request.
-    pub(crate) request: RequestWords,
+    pub(crate) request: LazyRequest,
 }
 
 impl CompiledContract {
@@ -74,7 +76,7 @@ impl CompiledContract {
             agreed,
             limits,
             asked: AskedActions::new(root, contract.reading.as_ref().map_or(&[], |read| &read.asked)),
-            request: RequestWords::new(texts, consents),
+            request: LazyRequest::new(&texts, consents),
         }
     }
 

@@ -230,11 +230,11 @@ impl Rules {
         }
     }
 
-    /// Whether the user asked to undo something.
+    /// Whether the user asked to undo something, and there are violations to revert.
     pub fn is_undo_requested(&self) -> bool {
-        self.compiled
-            .request
-            .mentions_any(&["undo", "revert", "restor", "rollback", "anul"])
+        let request = &self.compiled.request;
+        !self.state.unreverted.is_empty()
+            && request.mentions_any(&["undo", "revert", "restor", "rollback", "anul"])
     }
 
     /// Records that the agent was asked to revert its violations.

@@ -1,7 +1,7 @@
 //! Changes by which the agent would escape its oversight: the client's settings and hooks, and Grov itself.
 
 use super::{DESTRUCTIVE, EvaluationContext, finding};
-use crate::contract::RequestWords;
+use crate::contract::LazyRequest;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Program};
 
@@ -51,7 +51,7 @@ fn client_file(place: &NormalizedPath) -> Option<&'static ClientFile> {
 }
 
 /// Whose file this is, if the client's, unless its change was requested; `Some(None)` if it was requested.
-pub(super) fn owner(place: &NormalizedPath, request: &RequestWords) -> Option<Option<&'static str>> {
+pub(super) fn owner(place: &NormalizedPath, request: &LazyRequest) -> Option<Option<&'static str>> {
     let file = client_file(place)?;
     // "Update the permissions": about the client if something is allowed or added.
     let is_permission = request.requests_any(&["permission", "allowlist"])
@@ -80,7 +80,7 @@ const ENDING_VERBS: &[&str] = &[
 /// The finding for a command that stops or removes Grov. `is_own` says that the agent started it.
 pub(super) fn stops_grov(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let program = command.name();
-    if !ENDING.contains(&program) || context.compiled.request.names("grov") {
+    if !ENDING.contains(&program) {
         return None;
     }
     let mut words = command.arguments.iter().map(|word| word.as_str());
@@ -105,7 +105,7 @@ pub(super) fn stops_grov(command: &Program, context: &EvaluationContext<'_>) -> 
     }
     let is_file = matches!(program, "chmod" | "mv" | "rm" | "truncate" | "unlink");
     let target = words.find(|word| names_grov(word, is_file, context))?;
-    if !is_file && context.has_run_grov() {
+    if !is_file && context.has_run_grov() || context.compiled.request.names("grov") {
         return None;
     }
     finding(

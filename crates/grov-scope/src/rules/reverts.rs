@@ -89,6 +89,11 @@ impl UnrevertedChanges {
         self.0.push(change);
     }
 
+    /// Whether there is nothing to revert.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Records that the agent was asked to revert all changes.
     pub(super) fn mark_requested(&mut self) {
         for breach in &mut self.0 {

@@ -44,6 +44,8 @@ struct Pair {
     is_prepared: bool,
     /// It counts with a negation, too.
     may_be_negated: bool,
+    /// The beginnings of its first words; `None` if they may begin with anything.
+    beginnings: Option<Vec<usize>>,
 }
 
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
@@ -66,8 +68,10 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         }
         let is_tight = line.contains(" ~ ");
         if let Some((one, other)) = line.split_once(if is_tight { " ~ " } else { " + " }) {
+            let one: Vec<&str> = one.split('|').collect();
             pairs.push(Pair {
-                one: one.split('|').collect(),
+                beginnings: one.iter().map(|stem| beginning(stem)).collect(),
+                one,
                 other: other.split('|').collect(),
                 meaning: meaning.clone(),
                 is_tight,
@@ -135,9 +139,34 @@ pub(super) fn is_go_ahead(words: &[Spoken]) -> bool {
 pub(super) fn meanings(words: &[Spoken], prepared: bool) -> Vec<&'static str> {
     let first = &words[..words.len().min(FIRST)];
     let last = &words[words.len().saturating_sub(LAST).max(first.len())..];
-    let pairs = || PAIRS.iter().filter(|pair| pair.is_prepared == prepared);
-    let found = pairs().filter(|pair| is_said(pair, first) || is_said(pair, last));
+    let mut begins = [false; BEGINNINGS];
+    for at in words.iter().filter_map(|word| beginning(&word.folded)) {
+        begins[at] = true;
+    }
+    let may_be_said = |pair: &Pair| {
+        pair.beginnings
+            .as_ref()
+            .is_none_or(|all| all.iter().any(|at| begins[*at]))
+    };
+    let pairs = PAIRS.iter().filter(|pair| pair.is_prepared == prepared);
+    let found = pairs
+        .filter(|pair| may_be_said(pair))
+        .filter(|pair| is_said(pair, first) || is_said(pair, last));
     found.flat_map(|pair| &pair.meaning).copied().collect()
+}
+
+/// The number of beginnings that are told apart.
+const BEGINNINGS: usize = 1024;
+
+/// A number for the first two letters of a word or stem; `None` if they say nothing: it is a sign of the table, one letter, or matches
+/// within words.
+fn beginning(word: &str) -> Option<usize> {
+    match word.as_bytes() {
+        [one, other, ..] if one.is_ascii_alphabetic() && other.is_ascii_alphabetic() => {
+            Some((usize::from(*one) * 32 + usize::from(*other)) % BEGINNINGS)
+        }
+        _ => None,
+    }
 }
 
 /// Whether words contain both words of a pair.
