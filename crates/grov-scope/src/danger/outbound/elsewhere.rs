@@ -81,9 +81,11 @@ pub(super) fn on_remote_engine(command: &Program, context: &EvaluationContext<'_
 pub(super) fn transferred(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let request = &context.compiled.request;
     let is_dry = command.has("--dry-run", 'n') && command.name() == "rsync";
-    let is_asked = [SEND, PUBLISH].iter().any(|stems| request.orders_any(stems))
-        || request.orders_any(ADJUSTING) && request.is_about(MACHINES);
-    let is_asked = is_asked && !request.is_confined_to_this_machine() && !request.wants_dry_run();
+    let is_asked = || {
+        let asks = [SEND, PUBLISH].iter().any(|stems| request.orders_any(stems))
+            || request.orders_any(ADJUSTING) && request.is_about(MACHINES);
+        asks && !request.is_confined_to_this_machine() && !request.wants_dry_run()
+    };
     let target = match command.name() {
         "scp" | "rsync" => command.operands().last().filter(|target| is_remote(target))?,
         "sftp"
@@ -101,7 +103,8 @@ pub(super) fn transferred(command: &Program, context: &EvaluationContext<'_>) ->
         .next()
         .is_some_and(|source| is_remote(source) && source != target);
     let reason = format!("Files are copied to {target}, which was not requested");
-    finding(RISKY, None, reason).filter(|_| !is_dry && !is_asked && !from_there && !is_trial(target, command))
+    finding(RISKY, None, reason)
+        .filter(|_| !is_dry && !from_there && !is_trial(target, command) && !is_asked())
 }
 
 fn is_remote(place: &str) -> bool {
