@@ -156,7 +156,7 @@ impl LiveJudge {
                 "the client `claude` is not installed, or not in the PATH of grov-proxyd".to_owned()
             }
             "logged_out" => "the client `claude` is not logged in: run `claude` and log in".to_owned(),
-            "provider_down" => "the model failed several times in a row".to_owned(),
+            "provider_down" => "the model gave no usable answer several times in a row".to_owned(),
             other => other.replace('_', " "),
         })
     }
