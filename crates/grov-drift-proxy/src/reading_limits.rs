@@ -72,7 +72,7 @@ impl Shared {
     }
 }
 
-/// Drops requests whose words the user did not type: a question too many is better than a permission that nobody gave.
+/// Drops requests whose words the user did not type: a needless question does less harm than a permission that the user did not give.
 fn keep_quoted(reading: &mut PromptReading, prompts: &[String]) {
     let plain = |text: &str| {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();

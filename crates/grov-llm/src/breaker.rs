@@ -168,7 +168,7 @@ impl Permit<'_> {
             ),
             OpenReason::Failures => tracing::warn!(
                 pause_seconds = pause.as_secs(),
-                "{provider} gave no answer, or none of use, {FAILURES} times in a row; {meanwhile} until it works again"
+                "{provider} gave no usable answer {FAILURES} times in a row; {meanwhile} until it works again"
             ),
         }
     }

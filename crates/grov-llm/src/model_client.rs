@@ -227,7 +227,7 @@ impl ModelClient {
     }
 }
 
-/// The provider's health by this result; `None` if it says nothing about that. Answers that nobody can use are paid for as well: a
+/// The provider's health by this result; `None` if it says nothing about that. Answers that cannot be used are paid for as well: a
 /// model that gives only such is no better than one that is down.
 fn health(result: &Result<Completion, ModelError>, attempt: &Attempt) -> Option<Health> {
     match result {

@@ -246,7 +246,10 @@ fn an_action_that_breaks_a_limit_that_only_a_model_reads_is_stopped_and_nothing_
             .run_json(&["drift", "log", "--session", session])?
             .json;
         let attempts = log["events"].as_array().map_or(0, Vec::len);
-        assert_eq!(attempts, 1, "{mode}: the attempt is recorded, and told nobody");
+        assert_eq!(
+            attempts, 1,
+            "{mode}: the attempt is recorded, and causes no correction"
+        );
     }
     Ok(())
 }

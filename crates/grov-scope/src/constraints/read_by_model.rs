@@ -1,6 +1,6 @@
 //! Limits as a model reads them: globs of files, and patterns of commands and of lines.
 //!
-//! What they find is an interpretation: the guard asks about it, and the agent is told once.
+//! What they find is an interpretation: the guard asks about it, and the agent gets one correction.
 
 use super::named::{Change, looks};
 use crate::analyzed_action::AnalyzedAction;

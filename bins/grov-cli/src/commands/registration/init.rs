@@ -474,7 +474,7 @@ pub(crate) fn configured_base_url(context: &Context) -> String {
     }
 }
 
-/// Whether rules judge alone because nobody chose a judge.
+/// Whether rules judge alone because no judge was chosen.
 fn is_undecided(context: &Context) -> bool {
     let settings = &context.settings;
     settings.llm().provider == LlmProvider::Offline && !settings.is_set("llm.provider")

@@ -155,7 +155,7 @@ pub(super) fn meanings(words: &[Spoken], prepared: bool) -> Vec<&'static str> {
     found.flat_map(|pair| &pair.meaning).copied().collect()
 }
 
-/// The number of beginnings that are told apart.
+/// The number of beginnings that are distinguished.
 const BEGINNINGS: usize = 1024;
 
 /// A number for the first two letters of a word or stem; `None` if they say nothing: it is a sign of the table, one letter, or matches

@@ -76,7 +76,7 @@ const SAID_PRODUCTION: &[&str] = &["prod", "prd", "produkt", "прод", "本番
 /// Programs whose operands are what they remove.
 const REMOVERS: &[&str] = &["rm", "rmdir", "unlink", "shred", "truncate", "trash"];
 
-/// Programs that run another one as they are told: `npx vercel`.
+/// Programs that run the program named in their arguments: `npx vercel`.
 #[rustfmt::skip]
 const LAUNCHERS: &[&str] = &[
     "npx", "bunx", "uvx", "npm", "pnpm", "yarn", "bun", "exec", "dlx", "run", "bundle", "poetry", "uv", "python", "python3", "-m",
