@@ -9,7 +9,7 @@ mod retraction;
 
 use crate::names::is_path;
 use crate::words::{Word, words};
-use code_objects::is_about_code;
+use code_objects::Objects;
 use colloquial::Spoken;
 use std::collections::HashSet;
 
@@ -291,6 +291,7 @@ impl RequestWords {
         let mut spoken: Vec<Spoken> = Vec::with_capacity(words.len());
         let mut clause = Clause::default();
         let questions = questions(words);
+        let objects = Objects::new(words);
         let mut asked: Vec<String> = Vec::new();
         let (mut is_quoted, mut is_single_quoted) = (false, false);
         self.words += words.len();
@@ -373,7 +374,7 @@ impl RequestWords {
             clause.is_about |= ASKING_PARTS.iter().any(|part| folded.contains(part));
             if let Some(removal) = removal_phrase(before, folded).filter(|_| is_wanted && !clause.is_about) {
                 self.asking.insert(removal.to_owned());
-                if !is_about_code(words, at) {
+                if !objects.are_code(at) {
                     self.ordering.insert(removal.to_owned());
                 }
             }
@@ -390,16 +391,15 @@ impl RequestWords {
             let is_in_quotes = is_quoted || is_in_single || opens(word.before);
             is_quoted &= !word.after.contains(['"', '”', '»', '“']);
             let is_name = is_name || is_in_quotes;
-            spoken.push(Spoken {
-                folded: folded.to_owned(),
-                may_order: !(clause.is_about || is_in_quotes || is_state),
-                is_negated: !is_wanted,
-                ends: word.pauses(),
-            });
+            let mut said = Spoken::new(folded);
+            said.may_order = !(clause.is_about || is_in_quotes || is_state);
+            said.is_negated = !is_wanted;
+            said.ends = word.pauses();
+            spoken.push(said);
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.asking.extend(parts(folded));
                 asked.extend(parts(folded));
-                if !is_about_code(words, at) {
+                if !objects.are_code(at) {
                     self.ordering.extend(parts(folded));
                 }
             }

@@ -71,8 +71,8 @@ pub(super) fn of_command(
     {
         return Some(found);
     }
-    let asks_for_message = asked.orders_any(MESSAGING) || asked.orders_any(SEND);
-    if (posts_message(command) || names_channel(command)) && !asks_for_message {
+    let asks_for_message = || asked.orders_any(MESSAGING) || asked.orders_any(SEND);
+    if (posts_message(command) || names_channel(command)) && !asks_for_message() {
         return finding(
             RISKY,
             None,

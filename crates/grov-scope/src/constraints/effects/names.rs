@@ -3,24 +3,39 @@
 use crate::constraints::named::is_unspaced_text;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// A phrase that names an effect, or a verb.
 #[derive(Debug)]
 pub(super) struct Phrase {
-    /// Words; a `*` at the end of one stands for any ending.
-    words: Vec<&'static str>,
+    /// Words joined by `_`; a `*` at the end of one stands for any ending.
+    text: &'static str,
     /// The classes of verbs that it needs, or that it is of.
-    pub(super) classes: Vec<&'static str>,
+    pub(super) classes: Arc<[&'static str]>,
     /// The effect that it names; none for a verb.
     pub(super) effect: Option<&'static str>,
+}
+
+impl Phrase {
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.text.split('_')
+    }
+
+    /// The number of its words, if the given words begin with it.
+    fn begins(&self, words: &[&str]) -> Option<usize> {
+        let mut rest = words.iter();
+        let is_said = self
+            .words()
+            .all(|pattern| rest.next().is_some_and(|word| is_word(pattern, word)));
+        is_said.then(|| words.len() - rest.len())
+    }
 }
 
 #[derive(Debug, Default)]
 struct Names {
     phrases: Vec<Phrase>,
-    /// Phrases by the first byte of their first word.
-    spaced: HashMap<u8, Vec<usize>>,
+    /// Phrases by the first bytes of their first word.
+    spaced: HashMap<[u8; 2], Vec<usize>>,
     unspaced: Vec<usize>,
     /// What belongs to an effect besides.
     parts: HashMap<&'static str, Vec<&'static str>>,
@@ -45,26 +60,27 @@ impl Names {
                 continue;
             };
             let (classes, effect) = match classes.strip_prefix("verb ") {
-                Some(class) => (vec![class], None),
-                None => (classes.split_whitespace().collect::<Vec<_>>(), Some(effect)),
+                Some(class) => (Arc::from([class]), None),
+                None => (classes.split_whitespace().collect::<Arc<_>>(), Some(effect)),
             };
             for word in words.split_whitespace() {
-                found.add(word, classes.clone(), effect);
+                found.add(word, &classes, effect);
             }
         }
         found
     }
 
-    fn add(&mut self, phrase: &'static str, classes: Vec<&'static str>, effect: Option<&'static str>) {
+    fn add(&mut self, phrase: &'static str, classes: &Arc<[&'static str]>, effect: Option<&'static str>) {
         let number = self.phrases.len();
         if is_unspaced_text(phrase) {
             self.unspaced.push(number);
-        } else if let Some(first) = phrase.bytes().next() {
-            self.spaced.entry(first).or_default().push(number);
+        } else {
+            let first = phrase.split('_').next().unwrap_or_default();
+            self.spaced.entry(first_bytes(first)).or_default().push(number);
         }
         self.phrases.push(Phrase {
-            words: phrase.split('_').collect(),
-            classes,
+            text: phrase,
+            classes: Arc::clone(classes),
             effect,
         });
     }
@@ -94,21 +110,14 @@ pub(super) fn said_in(words: &[&str], unspaced: Option<&str>) -> (Vec<Said>, Vec
     let known = &*NAMES;
     let mut found: Vec<Said> = Vec::new();
     for at in 0..words.len() {
-        let first = words[at].bytes().next();
-        let numbers = first.and_then(|first| known.spaced.get(&first));
+        let numbers = known.spaced.get(&first_bytes(words[at]));
         for phrase in numbers
             .into_iter()
             .flatten()
             .filter_map(|number| known.phrases.get(*number))
         {
-            let is_said = phrase.words.len() <= words.len() - at
-                && phrase
-                    .words
-                    .iter()
-                    .zip(&words[at..])
-                    .all(|(pattern, word)| is_word(pattern, word));
-            if is_said {
-                found.push((phrase, at..at + phrase.words.len()));
+            if let Some(length) = phrase.begins(&words[at..]) {
+                found.push((phrase, at..at + length));
             }
         }
     }
@@ -117,7 +126,7 @@ pub(super) fn said_in(words: &[&str], unspaced: Option<&str>) -> (Vec<Said>, Vec
             .unspaced
             .iter()
             .filter_map(|number| known.phrases.get(*number));
-        let said = phrases.filter(|phrase| phrase.words.first().is_some_and(|word| text.contains(word)));
+        let said = phrases.filter(|phrase| phrase.words().next().is_some_and(|word| text.contains(word)));
         found.extend(said.map(|phrase| (phrase, 0..0)));
     }
     let instead = found
@@ -139,6 +148,12 @@ pub(super) fn said_in(words: &[&str], unspaced: Option<&str>) -> (Vec<Said>, Vec
             .effect
             .is_none_or(|effect| !instead.contains(&effect) && (range.is_empty() || !is_within(range)))
     })
+}
+
+/// The first two bytes of a word; the second is 0 for a shorter one. No pattern has a `*` before its third byte.
+fn first_bytes(word: &str) -> [u8; 2] {
+    let mut bytes = word.bytes();
+    [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()]
 }
 
 /// Whether a word is that of a pattern, which may end with a `*`.
@@ -172,9 +187,10 @@ mod tests {
             .flat_map(|phrase| phrase.classes.iter().copied())
             .collect();
         for phrase in &NAMES.phrases {
-            let text = phrase.words.join(" ");
+            let text = phrase.words().collect::<Vec<_>>().join(" ");
+            assert!(phrase.text.find('*').is_none_or(|at| at >= 2), "{phrase:?}");
             assert_eq!(text, fold(&text), "{phrase:?}");
-            for class in &phrase.classes {
+            for class in phrase.classes.iter() {
                 assert!(verbs.contains(class) || ALWAYS.contains(class), "{phrase:?}");
             }
         }

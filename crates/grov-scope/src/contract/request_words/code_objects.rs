@@ -49,35 +49,62 @@ const SOURCES: &[&str] = &[
     "astro", "c", "cc", "cpp", "cs", "css", "dart", "ex", "exs", "go", "h", "hpp", "hs", "html", "java", "js", "jsx", "kt", "less", "lua", "md", "mdx", "mjs", "php", "py", "rb", "rs", "rst", "scala", "scss", "svelte", "swift", "ts", "tsx", "txt", "vue",
 ];
 
-/// Whether the object of the verb at a position is code or a document.
-pub(super) fn is_about_code(words: &[Word<'_>], at: usize) -> bool {
-    let after = words[at + 1..].iter().take(AFTER);
-    let mut object: Vec<&Word<'_>> = Vec::new();
-    if !words[at].pauses() {
-        for word in after {
-            if word.is_any(PURPOSE) {
-                break;
-            }
-            object.push(word);
-            if word.pauses() {
-                break;
+/// What the words of a text are about, each looked up once.
+pub(super) struct Objects(Vec<Object>);
+
+/// What a word of a text is about.
+struct Object {
+    is_code: bool,
+    is_service: bool,
+    is_source: bool,
+    is_ascii: bool,
+    begins_purpose: bool,
+    pauses: bool,
+}
+
+impl Objects {
+    /// Looks up the words of a text.
+    pub(super) fn new(words: &[Word<'_>]) -> Self {
+        let object = |word: &Word<'_>| Object {
+            is_code: is_any(&word.folded, CODE),
+            is_service: is_any(&word.folded, SERVICES),
+            is_source: is_source(word.raw),
+            is_ascii: word.raw.is_ascii(),
+            begins_purpose: word.is_any(PURPOSE),
+            pauses: word.pauses(),
+        };
+        Self(words.iter().map(object).collect())
+    }
+
+    /// Whether the object of the verb at a position is code or a document.
+    pub(super) fn are_code(&self, at: usize) -> bool {
+        let Some((before, [verb, after @ ..])) = self.0.split_at_checked(at) else {
+            return false;
+        };
+        let mut object: Vec<&Object> = Vec::new();
+        if !verb.pauses {
+            for word in after.iter().take(AFTER) {
+                if word.begins_purpose {
+                    break;
+                }
+                object.push(word);
+                if word.pauses {
+                    break;
+                }
             }
         }
+        // "Die unbenutzten Importe entfernen"
+        if object.is_empty() {
+            let near = before.iter().rev().take(BEFORE);
+            object.extend(near.take_while(|word| !word.pauses));
+        }
+        // Languages without spaces have the object and the verb in one word.
+        if !verb.is_ascii {
+            object.push(verb);
+        }
+        let has = |holds: fn(&Object) -> bool| object.iter().any(|word| holds(word));
+        has(|word| word.is_source) || has(|word| word.is_code) && !has(|word| word.is_service)
     }
-    // "Die unbenutzten Importe entfernen"
-    if object.is_empty() {
-        let before = words[at.saturating_sub(BEFORE)..at].iter().rev();
-        object.extend(before.take_while(|word| !word.pauses()));
-    }
-    // Languages without spaces have the object and the verb in one word.
-    if !words[at].raw.is_ascii() {
-        object.push(&words[at]);
-    }
-    if object.iter().any(|word| is_source(word.raw)) {
-        return true;
-    }
-    let has = |stems: &[&str]| object.iter().any(|word| is_any(&word.folded, stems));
-    has(CODE) && !has(SERVICES)
 }
 
 /// Whether a word is the path of a file with source code or a document.

@@ -30,6 +30,21 @@ pub(super) struct Spoken {
     pub(super) is_negated: bool,
     /// Whether a phrase ends after it.
     pub(super) ends: bool,
+    /// A number for its first letters.
+    beginning: Option<usize>,
+}
+
+impl Spoken {
+    /// A word that is part of an order, without a negation.
+    pub(super) fn new(folded: &str) -> Self {
+        Self {
+            folded: folded.to_owned(),
+            may_order: true,
+            is_negated: false,
+            ends: false,
+            beginning: beginning(folded),
+        }
+    }
 }
 
 /// A pair of the table.
@@ -140,7 +155,7 @@ pub(super) fn meanings(words: &[Spoken], prepared: bool) -> Vec<&'static str> {
     let first = &words[..words.len().min(FIRST)];
     let last = &words[words.len().saturating_sub(LAST).max(first.len())..];
     let mut begins = [false; BEGINNINGS];
-    for at in words.iter().filter_map(|word| beginning(&word.folded)) {
+    for at in words.iter().filter_map(|word| word.beginning) {
         begins[at] = true;
     }
     let may_be_said = |pair: &Pair| {
@@ -171,7 +186,12 @@ fn beginning(word: &str) -> Option<usize> {
 
 /// Whether words contain both words of a pair.
 fn is_said(pair: &Pair, words: &[Spoken]) -> bool {
-    let may_order = |word: &Spoken| word.may_order && (pair.may_be_negated || !word.is_negated);
+    let may_begin = |word: &Spoken| {
+        let known = pair.beginnings.as_ref();
+        known.is_none_or(|known| word.beginning.is_some_and(|at| known.contains(&at)))
+    };
+    let may_order =
+        |word: &Spoken| word.may_order && (pair.may_be_negated || !word.is_negated) && may_begin(word);
     let verbs = (0..words.len()).filter(|at| may_order(&words[*at]));
     let mut verbs = verbs.filter(|at| is_any(words, *at, &pair.one, false));
     verbs.any(|at| {
