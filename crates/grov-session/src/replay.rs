@@ -7,7 +7,7 @@ use crate::policy::{Delivery, Policy};
 use crate::recheck::NewPrompt;
 use crate::state_machine::{EventContext, PromptSummary};
 use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, IntentQuestion,
+    ActionSketch, AskedCall, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, IntentQuestion,
     PromptReading, Rule,
 };
 use std::sync::Arc;
@@ -127,14 +127,18 @@ impl SessionReplay {
         self.player.engine.apply(event, &context);
     }
 
-    /// Takes an action with its output. Returns whether it broke a constraint.
-    pub fn act(&mut self, action: &ActionSketch, output: Option<&str>) -> bool {
+    /// Takes an action with its output. `was_asked` tells that the guard asked the user about it: if it ran, they allowed it. Returns
+    /// whether it broke a constraint.
+    pub fn act(&mut self, action: &ActionSketch, output: Option<&str>, was_asked: bool) -> bool {
         let index = self.entries;
         let called = ActionSketch {
             failed: None,
             ..action.clone()
         };
         let broke_constraint = self.player.respond(index, called);
+        if was_asked {
+            self.player.ask(index, action.failed != Some(true));
+        }
         self.player
             .end_call(index, action.failed.unwrap_or_default(), output);
         self.player.deliver_per_action(index);
@@ -215,6 +219,17 @@ impl Player {
             .iter()
             .flat_map(|assessed| &assessed.assessment.findings);
         findings.any(|finding| finding.rule == Rule::Constraint)
+    }
+
+    /// Records that the user was asked about an action.
+    fn ask(&mut self, index: usize, ran: bool) {
+        let asked = AskedCall {
+            tool_use_id: index.to_string(),
+            ran,
+        };
+        let context = self.context(index);
+        self.engine
+            .apply(SessionEvent::PermissionAsked(&[asked]), &context);
     }
 
     fn end_call(&mut self, index: usize, failed: bool, output: Option<&str>) {
@@ -369,9 +384,9 @@ mod tests {
     fn an_action_is_assessed_by_the_prompts_before_it() {
         let mut session = session(Policy::PER_ACTION, 0);
         session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
-        assert!(session.act(&edit("docs/guide.md", "# Guide"), None));
+        assert!(session.act(&edit("docs/guide.md", "# Guide"), None, false));
         session.prompt("Now do update docs/guide.md with the new login");
-        assert!(!session.act(&edit("docs/guide.md", "# Login"), None));
+        assert!(!session.act(&edit("docs/guide.md", "# Login"), None, false));
         let replay = session.finish();
         let delivered: Vec<(usize, usize)> = replay
             .delivered
@@ -386,10 +401,10 @@ mod tests {
         let after = |next: Option<&str>, more: usize| {
             let mut session = session(Policy::PER_PROMPT, 3);
             session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
-            session.act(&edit("docs/guide.md", "# Guide"), None);
+            session.act(&edit("docs/guide.md", "# Guide"), None, false);
             next.into_iter().for_each(|text| session.prompt(text));
             (0..more).for_each(|_| {
-                session.act(&read("src/auth.rs"), None);
+                session.act(&read("src/auth.rs"), None, false);
             });
             let delivered = session.finish().delivered;
             delivered
@@ -410,8 +425,18 @@ mod tests {
             failed: Some(true),
             ..edit("docs/guide.md", "# Guide")
         };
-        assert!(session.act(&failed, Some("permission denied")));
+        assert!(session.act(&failed, Some("permission denied"), false));
         assert!(session.finish().delivered.is_empty());
+    }
+
+    #[test]
+    fn an_action_that_the_user_allowed_is_not_corrected() {
+        for was_asked in [false, true] {
+            let mut session = session(Policy::PER_ACTION, 0);
+            session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
+            session.act(&edit("docs/guide.md", "# Guide"), Some(""), was_asked);
+            assert_eq!(session.finish().delivered.is_empty(), was_asked);
+        }
     }
 
     #[test]

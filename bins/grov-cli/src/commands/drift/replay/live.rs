@@ -32,11 +32,14 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
                 stops.push(None);
             }
             Entry::Action { action, output } => {
+                let mut was_asked = false;
                 if options.guard {
                     let (contract, is_released) = (session.contract(), session.is_released());
-                    stops.push(guard.verdict(contract, is_released, &action));
+                    let stop = guard.verdict(contract, is_released, &action);
+                    was_asked = stop.is_some();
+                    stops.push(stop);
                 }
-                let broke_constraint = session.act(&action, output.as_deref());
+                let broke_constraint = session.act(&action, output.as_deref(), was_asked);
                 acts.push(true);
                 guard.ran(action, broke_constraint);
             }
