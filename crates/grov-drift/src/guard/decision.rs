@@ -247,14 +247,18 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
     }
 }
 
-/// The line of a subject that names a constraint on files, redacted.
+/// The line of a subject that names what a change goes against beside the file, redacted.
 fn limit_line(limit: LimitOnFiles<'_>) -> String {
-    let what = if limit.removes { "removal" } else { "change" };
-    let line = one_line(&format!("{what} against \"{}\"", limit.words), usize::MAX);
+    let line = match limit {
+        LimitOnFiles::Words { words, removes: true } => format!("removal against \"{words}\""),
+        LimitOnFiles::Words { words, .. } => format!("change against \"{words}\""),
+        LimitOnFiles::Folder(folder) => format!("change in {folder}"),
+    };
+    let line = one_line(&line, usize::MAX);
     Redactor::shared().redact(&line).into_owned()
 }
 
-/// Whether the user permitted so many changes against a constraint that it no longer holds.
+/// Whether the user permitted so many such changes that the limit no longer holds.
 fn is_overruled(limit: &str, allowed: &[String]) -> bool {
     let permits = |subject: &&String| subject.lines().any(|line| line == limit);
     allowed.iter().filter(permits).count() >= OVERRULED

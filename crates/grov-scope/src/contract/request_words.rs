@@ -31,6 +31,8 @@ pub(crate) struct RequestWords {
     words: usize,
     /// A part of it is a question.
     is_asking: bool,
+    /// One of the texts runs a command of the client: what it asks for is in its own text.
+    has_client_command: bool,
 }
 
 /// A word of a text.
@@ -248,6 +250,7 @@ impl RequestWords {
         let mut request = Self::default();
         let mut spoken = Vec::new();
         for text in texts {
+            request.has_client_command |= is_client_command(text);
             let words = words(text);
             spoken.push(request.read(&words));
             let ordered = words.iter().take(MAX_ORDERED).map(|word| OrderedWord {
@@ -433,7 +436,11 @@ impl RequestWords {
         let looks = self.is_asking || self.words <= MAX_NOUNS || self.requests_any(LOOKING);
         // "#1207" is the number of a task.
         let is_said = self.all.iter().any(|word| word.contains(char::is_alphabetic));
-        looks && is_said && !self.mentions_any(WORK) && !WORKING.iter().any(|stems| self.mentions_any(stems))
+        looks
+            && is_said
+            && !self.has_client_command
+            && !self.mentions_any(WORK)
+            && !WORKING.iter().any(|stems| self.mentions_any(stems))
     }
 
     /// Whether the request orders something other than to look at things or to edit them.
@@ -626,6 +633,17 @@ fn parts(folded: &str) -> impl Iterator<Item = String> {
     parts.map(str::to_owned).chain([folded.to_owned()])
 }
 
+/// Whether a prompt runs a command or skill of the client: `/release minor`. A path is none.
+fn is_client_command(text: &str) -> bool {
+    let name = text
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.strip_prefix('/'));
+    name.is_some_and(|name| {
+        name.starts_with(|letter: char| letter.is_ascii_lowercase()) && !name.contains(['/', '.'])
+    })
+}
+
 fn is_form_of(word: &str, stems: &[&str]) -> bool {
     stems.iter().any(|stem| match stem.strip_suffix('.') {
         Some(whole) => word == whole,
@@ -757,6 +775,8 @@ mod tests {
     fn the_number_of_a_task_is_no_question() {
         assert!(!RequestWords::new(vec!["#1207"], &[]).only_looks());
         assert!(RequestWords::new(vec!["flyway state"], &[]).only_looks());
+        assert!(!RequestWords::new(vec!["/feature-build FEAT-FHA"], &[]).only_looks());
+        assert!(RequestWords::new(vec!["/var/log is full?"], &[]).only_looks());
     }
 
     #[test]

@@ -402,6 +402,13 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
         if owner.is_none() && !is_access && !is_key && request.is_order() && is_about {
             return None;
         }
+        // "Add the cluster to my kubeconfig"
+        if place.as_str().ends_with("/.kube/config")
+            && request.is_about(&["kubeconfig"])
+            && !request.only_looks()
+        {
+            return None;
+        }
         let name = place.display();
         finding(
             DESTRUCTIVE,

@@ -170,6 +170,10 @@ fn what_the_user_asked_for_is_no_danger() {
         ("clean the work tree", "git clean -fdx"),
         ("drop the users table", "psql app -c 'DROP TABLE users'"),
         ("change ~/.zshrc so that it loads faster", "echo x >> ~/.zshrc"),
+        (
+            "create a cluster and add its connection details to my kubeconfig",
+            "cp /tmp/merged.yaml ~/.kube/config",
+        ),
         ("kill the old server", "pkill -f server"),
         ("deploy to production", "fly deploy"),
         ("Delete ~/Documents/old", "rm -rf ~/Documents/old"),

@@ -3,7 +3,7 @@
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::{call_hash, command_hash};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
-use grov_domain::{Breach, Finding, Rule};
+use grov_domain::{ActionType, Breach, Finding, Rule};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -54,13 +54,20 @@ impl<'a> FindingSubject<'a> {
         }
     }
 
-    /// The constraint that a change of a file breaks. It no longer holds once the user permitted [`OVERRULED`] such changes.
+    /// What a change of a file goes against, beside the file itself. It no longer holds once the user permitted [`OVERRULED`] such
+    /// changes.
     pub fn limit_of(finding: &'a Finding, action: &AnalyzedAction<'_>) -> Option<LimitOnFiles<'a>> {
-        let broken = finding.broken.as_ref().filter(|_| finding.file.is_some())?;
-        Some(LimitOnFiles {
-            words: broken.words.trim_end_matches(['.', ';']),
-            removes: action.removes,
-        })
+        let file = finding.file.as_deref()?;
+        if let Some(broken) = &finding.broken {
+            return Some(LimitOnFiles::Words {
+                words: broken.words.trim_end_matches(['.', ';']),
+                removes: action.removes,
+            });
+        }
+        // A command may replace what cannot be brought back.
+        let is_edit = matches!(action.sketch.action_type, ActionType::Edit | ActionType::Write);
+        let folder = project_folder(file).filter(|_| finding.rule == Rule::Danger && is_edit)?;
+        Some(LimitOnFiles::Folder(folder))
     }
 
     fn grant_key(&self, action: &AnalyzedAction<'_>) -> u64 {
@@ -73,24 +80,40 @@ impl<'a> FindingSubject<'a> {
     }
 }
 
-/// The number of permitted changes of files after which a constraint no longer holds: the user did not mean it so.
+/// The number of permitted changes of files after which a limit no longer holds: the user did not mean it so.
 pub const OVERRULED: usize = 2;
 
-/// A constraint that a change of a file breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LimitOnFiles<'a> {
-    /// The constraint.
-    pub words: &'a str,
-    /// The file is removed, which is more than a change.
-    pub removes: bool,
+/// What a change of a file goes against, and other changes do, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitOnFiles<'a> {
+    /// A constraint.
+    Words {
+        /// Its words.
+        words: &'a str,
+        /// The file is removed, which is more than a change.
+        removes: bool,
+    },
+    /// A folder of the project whose files are protected, such as `.claude/hooks`.
+    Folder(&'a str),
 }
 
 impl LimitOnFiles<'_> {
     fn grant_key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        ("limit", self).hash(&mut hasher);
+        match self {
+            Self::Words { words, removes } => ("limit", words, removes).hash(&mut hasher),
+            Self::Folder(folder) => ("folder", folder).hash(&mut hasher),
+        }
         hasher.finish()
     }
+}
+
+/// The folder of a file in the project; `None` for files elsewhere and at the root of the project.
+fn project_folder(file: &str) -> Option<&str> {
+    let is_elsewhere =
+        file.starts_with(['/', '~', '$']) || file.contains([':', '\\']) || file.starts_with("..");
+    let (folder, _) = file.rsplit_once('/').filter(|_| !is_elsewhere)?;
+    Some(folder)
 }
 
 /// The Git commands of an action that neither read nor stage, sorted.

@@ -269,6 +269,27 @@ fn a_limit_that_the_user_overruled_twice_no_longer_holds() {
 }
 
 #[test]
+fn two_permitted_edits_in_a_protected_folder_permit_the_next_ones() {
+    let contract = held_to("Make the formatter faster", &[]);
+    let mut allowed = Vec::new();
+    let stop = |action: ActionSketch, allowed: &[String]| {
+        let question = Question {
+            allowed,
+            ..question(&contract, &action)
+        };
+        decide(&question).map(|stop| stop.subject)
+    };
+    for file in [".claude/hooks/a.sh", ".claude/hooks/b.sh"] {
+        assert!(stop(edit(file), &allowed).is_some());
+        allowed.extend(stop(edit(file), &allowed));
+    }
+    assert_eq!(stop(edit(".claude/hooks/c.sh"), &allowed), None);
+    assert!(stop(edit(".claude/settings.json"), &allowed).is_some());
+    assert!(stop(edit(".git/hooks/pre-push"), &allowed).is_some());
+    assert!(stop(bash("rm -rf .git"), &allowed).is_some());
+}
+
+#[test]
 fn a_command_with_a_secret_is_not_asked_about_again() {
     let contract = held_to("Fix the login", &[]);
     let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).split_at(36).0);
