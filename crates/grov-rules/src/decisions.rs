@@ -23,6 +23,12 @@ pub(crate) const MAX_DECISIONS: usize = 8;
 /// The longest choice and the longest reason, in characters.
 const MAX_CHARACTERS: usize = 200;
 
+/// The most words of a choice.
+const MAX_CHOICE_WORDS: usize = 32;
+
+/// The most words of an answer; a longer text is a prompt of its own.
+const MAX_ANSWER_WORDS: usize = 30;
+
 /// The share of words, in tenths, from which on two decisions are the same.
 const SAME_TENTHS: usize = 6;
 
@@ -159,22 +165,35 @@ fn is_unspaced(letter: char) -> bool {
 /// The possible decisions of a text, in order.
 fn candidates(source: Source, text: &str) -> Vec<Candidate> {
     let cleaned = clean(text);
-    let text = cleaned.whole.as_str();
+    // Pasted logs decide nothing.
+    let text = match source {
+        Source::Prompt | Source::Answer => cleaned.best(),
+        _ => cleaned.whole.as_str(),
+    };
+    let mut source = source;
     if source == Source::Answer {
-        return spaced::answer(text)
-            .or_else(|| unspaced::answer(text))
-            .into_iter()
-            .collect();
+        if words(text).len() <= MAX_ANSWER_WORDS {
+            let found = spaced::answer(text).or_else(|| unspaced::answer(text));
+            return found.and_then(sound).into_iter().collect();
+        }
+        // A prompt of its own, whatever was asked before it.
+        source = Source::Prompt;
     }
     let text = match source {
         Source::Commit => commit::without_trailers(text),
         _ => text.to_owned(),
     };
     let units = units(&text);
+    // Who asks at the end offers the items of the list before: nothing was chosen.
+    let offers = source == Source::Closing && ends_with_question(text.trim_end());
     let mut found = Vec::new();
     for (place, unit) in units.iter().enumerate() {
+        if offers && unit.is_item && unit.label.is_none() && !unit.is_in_section {
+            continue;
+        }
         let next = units.get(place + 1);
-        found.extend(of_unit(source, unit, next).and_then(tidied));
+        let one = of_unit(source, unit, next).filter(|one| words(&one.choice).len() <= MAX_CHOICE_WORDS);
+        found.extend(one.and_then(tidied).and_then(sound));
     }
     if found.is_empty() && source == Source::Commit {
         found.extend(commit::subject_and_body(&text).and_then(tidied));
@@ -254,6 +273,25 @@ fn tidied(candidate: Candidate) -> Option<Candidate> {
         reason,
         ..candidate
     })
+}
+
+/// A candidate that reads as a decision: neither part is an order to someone, an example, or a line of a log.
+fn sound(candidate: Candidate) -> Option<Candidate> {
+    let is_log = |text: &str| {
+        let time = text.split('[').skip(1).any(|rest| {
+            let digits = rest.bytes().take(2).filter(u8::is_ascii_digit).count();
+            digits == 2 && rest.as_bytes().get(2) == Some(&b':')
+        });
+        time || text.contains(['✖', '✗', '│'])
+    };
+    let is_torn = |text: &str| {
+        let count = |mark: char| text.matches(mark).count();
+        count('"') % 2 == 1 || count('(') > count(')')
+    };
+    let reason = words(&candidate.reason);
+    let is_aside = any_at(lexicon::ASIDES, &reason, 0).is_some();
+    (!is_aside && !is_torn(&candidate.choice) && !is_log(&candidate.choice) && !is_log(&candidate.reason))
+        .then_some(candidate)
 }
 
 /// Whether one of these sorted entries occurs.

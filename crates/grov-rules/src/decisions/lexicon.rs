@@ -202,6 +202,53 @@ pub(super) const ADVICE: &[&str] = &[
     "you could", "you may", "если хоч*", "можете", "рекоменд*", "совет*",
 ];
 
+/// What begins an order, an example or advice, and no reason.
+#[rustfmt::skip]
+pub(super) const ASIDES: &[&str] = &[
+    "below", "bitte", "bspw", "covers", "describes", "documents", "e.g", "etwa", "explains", "for example", "for instance", "here's", "if you", "let's", "like", "lists", "n'hesite", "notes", "par exemple", "per esempio",
+    "please", "pls", "por ejemplo", "por exemplo", "por favor", "prosze", "provides", "s'il te plait", "s'il vous plait", "see", "such as", "te rog", "zum beispiel", "например", "пожалуйста",
+];
+
+/// Words of who reports what happens.
+pub(super) const OBSERVING: &[&str] = &[
+    "get", "got", "looks", "saw", "see", "seems", "still", "tried", "try", "trying",
+];
+
+/// Words that announce a list.
+pub(super) const LISTS: &[&str] = &[
+    "changes", "details", "files", "issues", "notes", "options", "results", "steps", "summary",
+];
+
+/// What begins a condition, a step or a remark, and no choice.
+#[rustfmt::skip]
+pub(super) const CONDITIONS: &[&str] = &[
+    "after", "als", "apres", "before", "bevor", "cuando", "daca", "despues", "falls", "if", "jesli", "nachdem", "note", "once", "quand", "quando", "se", "si", "wenn",
+    "после", "если",
+];
+
+/// Verbs of steps that the agent tells the user to take.
+#[rustfmt::skip]
+pub(super) const STEPS: &[&str] = &[
+    "check", "clear", "click", "close", "copy", "enter", "go", "hard-refresh", "log", "navigate", "open", "paste", "press", "refresh", "reload", "reopen", "restart", "run",
+    "scroll", "sign", "test", "try", "type", "verify", "visit",
+];
+
+/// What something is that was there before the work.
+pub(super) const EARLIER: &[&str] = &[
+    "earlier",
+    "former",
+    "old",
+    "original",
+    "originally",
+    "previous",
+    "previously",
+];
+
+/// Verbs that narrate how it was.
+pub(super) const NARRATING: &[&str] = &[
+    "called", "did", "didn't", "had", "relied", "used", "was", "wasn't", "were", "weren't",
+];
+
 /// Words of a reason that names a limit, a need or a consequence.
 #[rustfmt::skip]
 pub(super) const RATIONALES: &[&str] = &[

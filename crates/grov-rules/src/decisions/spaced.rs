@@ -1,12 +1,13 @@
 //! Decisions in languages with spaces between words.
 
 use super::lexicon::{
-    ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONSEQUENCES, DECIDED,
-    DETERMINERS, FAILING_VERBS, FINITE, INQUIRIES, Kind, NEGATIONS, NUMERALS, OTHERWISE, PROBLEMS, PURPOSES,
-    RATIONALES, REASON_LABELS, SINCE, SPEAKERS,
+    ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONDITIONS, CONSEQUENCES, DECIDED,
+    DETERMINERS, EARLIER, FAILING_VERBS, FINITE, INQUIRIES, Kind, LISTS, NARRATING, NEGATIONS, NUMERALS,
+    OBSERVING, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES, REASON_LABELS, SINCE, SPEAKERS, STEPS,
 };
 use super::{Candidate, Context, Source, has_any, is_unspaced};
-use crate::goal::Sentence;
+use crate::goal::{Sentence, asks_for_work};
+use crate::phrased::only_assents;
 use crate::text::{Word, words};
 use grov_scope::phrases::any_at;
 
@@ -82,6 +83,10 @@ pub(super) fn answer(text: &str) -> Option<Candidate> {
         (_, Some(pause)) => {
             let at = pause + 1;
             let front = connectives(&all).into_iter().find(|one| one.at == at);
+            // "It works. So commit it" decides nothing.
+            if front.is_some_and(|one| one.kind == Kind::Consequence) {
+                return None;
+            }
             let from = front.unwrap_or(Connective {
                 at,
                 length: 0,
@@ -92,12 +97,23 @@ pub(super) fn answer(text: &str) -> Option<Candidate> {
         (None, None) => return None,
     };
     let reason = &all[from.at..];
-    (reason.len() >= 3).then(|| Candidate {
+    let choice = all.get(..from.at).unwrap_or_default();
+    // "Yes, clean it up" agrees, and orders; "It is not working, I still see …" reports.
+    let observes = |words: &[Word<'_>]| words.iter().take(MAX_OPENING).any(|word| word.is_any(OBSERVING));
+    let follows = from.length > 0 || !asks_for_work(reason) && !observes(choice) && !observes(reason);
+    let is_choice = !only_assents(choice) && !narrates_problem(choice) && follows;
+    (is_choice && reason.len() >= 3).then(|| Candidate {
         choice: text[..end].to_owned(),
         reason: reason_text(text, &all, from).to_owned(),
         weight: 3,
     })
 }
+
+/// The first words of a reason that tell whether its speaker only reports.
+const MAX_SPOKEN: usize = 3;
+
+/// The words of a part that tell what it is about.
+const MAX_OPENING: usize = 6;
 
 /// The reason after a connective. The connective belongs to a purpose, and not to a cause.
 fn reason_text<'t>(text: &'t str, all: &[Word<'_>], one: Connective) -> &'t str {
@@ -250,7 +266,7 @@ fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
     let rejects = has_any(ALTERNATIVES, choice) || says_not(choice);
     let decided = has_any(DECIDED, choice);
     let is_prompt = context.source == Source::Prompt;
-    if has_any(ADVICE, choice) && !is_prompt {
+    if !is_prompt && (has_any(ADVICE, choice) || narrates_past(choice) || tells_step(choice, context)) {
         return None;
     }
     if context.is_announced || decided || rejects {
@@ -294,6 +310,27 @@ fn has_number(words: &[Word<'_>]) -> bool {
         .any(|word| word.raw.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
+/// "The original implementation used …": how it was before the work.
+fn narrates_past(choice: &[Word<'_>]) -> bool {
+    let first = &choice[..choice.len().min(6)];
+    let earlier = first.iter().position(|word| word.is_any(EARLIER));
+    earlier.is_some_and(|at| choice[at..].iter().any(|word| word.is_any(NARRATING)))
+        && !has_any(DECIDED, choice)
+}
+
+/// "Reload the window": a step that the user is to take. Commits are written in the same mood.
+fn tells_step(choice: &[Word<'_>], context: Context) -> bool {
+    let first = choice
+        .first()
+        .filter(|_| context.source == Source::Closing && !context.is_announced);
+    first.is_some_and(|first| first.is_any(STEPS))
+}
+
+/// Whether words begin with a condition or a remark: "If the remote used another name".
+fn is_conditional(choice: &[Word<'_>]) -> bool {
+    choice.first().is_some_and(|first| first.is_any(CONDITIONS))
+}
+
 fn narrates_problem(choice: &[Word<'_>]) -> bool {
     has_any(PROBLEMS, choice) || fails(choice)
 }
@@ -318,7 +355,12 @@ fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) 
     let is_report = matches!(context.source, Source::Closing | Source::Commit);
     let names = kind == Kind::Cause && is_name(choice);
     let is_short = choice.len() < 2 && !names;
-    if !is_report || narrates_problem(choice) || has_any(ADVICE, choice) || is_short {
+    if !is_report
+        || narrates_problem(choice)
+        || has_any(ADVICE, choice)
+        || is_short
+        || tells_step(choice, context)
+    {
         return None;
     }
     let is_question = choice
@@ -426,15 +468,24 @@ fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> 
             reason = &reason[..=end];
         }
         let choice_text = &text[choice[0].start..choice[at].end];
-        let announces_list = choice.iter().any(|word| word.is_any(NUMERALS));
+        let is_list = |word: &Word<'_>| {
+            word.is_any(NUMERALS)
+                || word.is_any(LISTS) && (word.after.contains(':') || word.start == choice[at].start)
+        };
+        let announces_list = choice.iter().any(is_list);
         let is_clause = reason.len() >= MIN_CLAUSE && !announces_list && !is_enumeration(reason)
             || reason.iter().any(|word| word.is_any(FINITE))
                 && !is_enumeration(reason)
                 && reason.len() >= MIN_CLAUSE;
-        if !is_clause || context.source == Source::Remark {
+        if !is_clause || context.source == Source::Remark || is_conditional(choice) {
             continue;
         }
-        if let Some(weight) = weight(choice_text, choice, context) {
+        // "Changed in 2.0: …" is pasted.
+        let is_own = context.source != Source::Prompt
+            || has_any(CHOICES, choice)
+            || asks_for_work(choice)
+            || says_not(choice);
+        if let Some(weight) = weight(choice_text, choice, context).filter(|_| is_own) {
             return Some(Candidate {
                 choice: choice_text.to_owned(),
                 reason: text[reason[0].start..reason[reason.len() - 1].end].to_owned(),
@@ -480,7 +531,9 @@ fn spoken(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
             // The agent goes on with what it did: "I kept it, I added a test".
             () => is_choice && is_clause && denies && !reason[0].is_any(&["i", "ich", "je", "ik"]),
         };
-        if !tells || narrates_problem(reason) {
+        // "It does not keep up, I still see …"
+        let observes = reason.iter().take(MAX_SPOKEN).any(|word| word.is_any(OBSERVING));
+        if !tells || narrates_problem(reason) || is_conditional(choice) || is_prompt && observes {
             continue;
         }
         if let Some(weight) = weight(choice_text, choice, context) {
