@@ -3,9 +3,9 @@
 mod words;
 
 use self::words::{
-    ANNOUNCING, COURTEOUS, COURTESY, DONE, DONE_ALONE, DOUBTING, FAILING, FAILING_UNSPACED, MISSING,
-    MISSING_UNSPACED, NEXT, NOTHING, NOTHING_UNFINISHED, OFFERS, OFFERS_UNSPACED, PARTIAL, PLANS, REPORTS,
-    TESTS_PASS, WORKED,
+    ANNOUNCING, COURTEOUS, COURTESY, DONE, DONE_ALONE, DOUBTING, FAILING, FAILING_UNSPACED, GOING_ON,
+    MISSING, MISSING_UNSPACED, NEXT, NEXT_STEPS, NOTHING, NOTHING_UNFINISHED, OFFERS, OFFERS_UNSPACED,
+    PARTIAL, PLANS, RELATIVE, REPORTS, TESTS_PASS, USER_STEPS, WORKED,
 };
 use super::clean::clean;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
@@ -70,19 +70,23 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
         ..Claims::default()
     };
     let mut last_is_question = false;
-    for sentence in newest {
+    for (place, sentence) in newest.iter().enumerate() {
         let words = words(sentence);
         let question = ends_with_question(sentence);
         let courteous = question && has_phrase(&words, COURTESY);
         if !courteous {
             last_is_question = question;
-            claims.offers = question && offers(sentence, &words);
+            // "Task 1.2 is complete. Ready to proceed with task 1.3?"
+            let goes_on = claims.done && (has_phrase(&words, GOING_ON) || has_phrase(&words, PLANS));
+            claims.offers = question && (offers(sentence, &words) || goes_on);
         }
         if question {
-            claims.plans |= has_phrase(&words, PLANS);
+            claims.plans |= has_phrase(&words, PLANS) && !claims.offers;
             continue;
         }
-        claims.unfinished |= leaves_something(sentence, &words);
+        // "Next steps: run chezmoi apply" is for the user.
+        let is_for_user = next_steps(&words) && newest.get(place + 1).is_some_and(|next| tells_user(next));
+        claims.unfinished |= leaves_something(sentence, &words) && !is_for_user;
         claims.failing |= has_any(FAILING, &words) && !has_phrase(&words, NOTHING_UNFINISHED)
             || FAILING_UNSPACED.iter().any(|entry| sentence.contains(entry));
         claims.plans |= has_phrase(&words, PLANS);
@@ -90,7 +94,7 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
             .first()
             .is_some_and(|word| word.is_any(DONE_ALONE) && (words.len() == 1 || word.pauses()));
         let partial = has_phrase(&words, PARTIAL);
-        claims.unfinished |= announces(&words);
+        claims.unfinished |= announces(&words) && !is_for_user;
         if partial {
             claims.unfinished = true;
             continue;
@@ -108,16 +112,32 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
     claims
 }
 
+/// Whether words are the heading of a list of steps.
+fn next_steps(words: &[Word<'_>]) -> bool {
+    has_phrase(words, NEXT_STEPS) && words.last().is_some_and(|last| last.after.contains(':'))
+}
+
+/// Whether a sentence tells the user to try, check or publish the work.
+fn tells_user(sentence: &str) -> bool {
+    let words = words(sentence);
+    let first = words
+        .iter()
+        .find(|word| word.raw.chars().any(char::is_alphabetic));
+    first.is_some_and(|first| first.is_any(USER_STEPS))
+}
+
 fn has_any(table: &[&str], words: &[Word<'_>]) -> bool {
     (0..words.len()).any(|at| any_at(table, words, at).is_some())
 }
 
 /// Whether a sentence says that something is left to do.
 pub(crate) fn leaves_something(sentence: &str, words: &[Word<'_>]) -> bool {
+    // "Invoices that are not yet sent" describes them.
     let denied = |at: usize| {
         words[at.saturating_sub(3)..at]
             .iter()
             .any(|word| word.is_any(NOTHING))
+            || at > 0 && words[at - 1].is_any(RELATIVE)
     };
     let is_left = |at: usize| any_at(MISSING, words, at).is_some() && !denied(at);
     // "Two call sites remain", but not "the old interface remains".
@@ -334,7 +354,8 @@ pub(crate) fn finished(
     is_whole: bool,
 ) -> Option<&'static str> {
     let ended = stop_reason.is_none_or(|reason| reason == "end_turn");
-    let waits = claims.asks && !(claims.offers && (proof.tested || proof.committed));
+    let is_proven = proof.tested || proof.committed || claims.done || claims.tests_pass && proof.changed;
+    let waits = claims.asks && !(claims.offers && is_proven);
     if !ended || waits || claims.plans || claims.unfinished || proof.failed || proof.undone {
         return None;
     }
@@ -387,6 +408,38 @@ fn matches_goal_verb(verb: &str, goal: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{Proof, claims_of, finished};
+
+    /// Whether an answer after an unchecked change says that the work is finished.
+    fn is_finished(answer: &str) -> bool {
+        let proof = Proof {
+            changed: true,
+            ..Proof::default()
+        };
+        finished(&claims_of(answer), &proof, None, "Add the mirror", true).is_some()
+    }
+
+    #[test]
+    fn steps_for_the_user_and_the_next_task_leave_nothing_open() {
+        for answer in [
+            "Added a template.\n\nNext steps:\n1. Run `chezmoi diff`.\n2. Run `chezmoi apply`.",
+            "Task 1.2 is complete. Ready to proceed with Task 1.3?",
+            "Erledigt. Soll ich die Crons wieder einschalten?",
+            "Facturas que aún no han salido se pueden borrar. He añadido la opción.",
+            "Replaced the variables.\n\nRemaining uncommitted files:\n- notes.md",
+        ] {
+            assert!(is_finished(answer), "{answer}: {:?}", claims_of(answer));
+        }
+        for answer in [
+            "Added a template.\n\nNext steps:\n1. The second template.\n2. The third.",
+            "The template needs a name. Ready to proceed with mirror.toml?",
+            "Added half of the templates. Shall I continue?",
+            "La opción aún no funciona.",
+        ] {
+            assert!(!is_finished(answer), "{answer}: {:?}", claims_of(answer));
+        }
+    }
+
     #[test]
     fn tables_of_words_are_sorted() {
         for table in [super::MISSING, super::FAILING, super::NEXT, super::OFFERS] {

@@ -36,7 +36,7 @@ pub(super) const WORKED: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const TESTS_PASS: &[&str] = &[
     "tests pass", "all tests pass", "tests passed", "tests are passing", "tests now pass",
-    "tests are green", "all green", "test passes", "tests passing", "pass now", "passes now",
+    "tests are green", "all green", "suite green", "test passes", "tests passing", "pass now", "passes now",
     "build passes", "build succeeds", "all pass", "suite passes", "suite is green", "tests all pass",
     "now passes", "tests succeed", "build is green", "checks pass", "everything passes", "testele trec",
     "toate testele trec", "testele au trecut", "testul trece", "teste trec", "au trecut toate",
@@ -219,5 +219,31 @@ pub(super) const COURTEOUS: &[&str] = &[
 /// Phrases in which a word of unfinished work means the opposite.
 #[rustfmt::skip]
 pub(super) const NOTHING_UNFINISHED: &[&str] = &[
-    "no longer failing", "was failing", "were failing",
+    "no longer failing", "remaining uncommitted", "remaining unstaged", "remaining untracked", "uncommitted files", "untracked files",
+    "was failing", "were failing",
 ];
+
+/// Questions whether to go on, after a claim that the work is done.
+#[rustfmt::skip]
+pub(super) const GOING_ON: &[&str] = &[
+    "continue with", "debo", "devo", "dois-je", "go ahead", "mam", "move on", "moving on", "on to the next", "proceed", "shall i", "should i", "shall we", "soll ich",
+    "sollen wir", "zal ik", "vrei sa continui", "weitermachen", "on continue", "continuamos", "continuiamo", "продолж",
+];
+
+/// Headings of steps.
+#[rustfmt::skip]
+pub(super) const NEXT_STEPS: &[&str] = &[
+    "next steps", "next step", "to test", "to try it", "to deploy", "nachste schritte", "prochaines etapes", "proximos pasos", "prossimi passi", "proximos passos",
+    "volgende stappen", "nastepne kroki", "pasii urmatori", "urmatorii pasi", "следующие шаги",
+];
+
+/// Verbs of steps that are the user's: the agent would have taken them otherwise, or may not.
+#[rustfmt::skip]
+pub(super) const USER_STEPS: &[&str] = &[
+    "apply", "build", "check", "click", "commit", "deploy", "go", "install", "launch", "log", "merge", "navigate", "open", "publish", "push", "rebuild", "refresh", "reload", "restart",
+    "review", "run", "set", "sign", "start", "test", "try", "verify", "visit", "ejecuta", "prueba", "revisa", "lance", "teste", "verifie", "redemarre", "starte", "prufe", "execute",
+    "rode", "riavvia", "esegui", "uruchom", "sprawdz", "ruleaza", "verifica", "запусти", "проверь",
+];
+
+/// Words that begin a clause that describes a thing.
+pub(super) const RELATIVE: &[&str] = &["che", "die", "qui", "que", "that", "which", "который", "которые"];
