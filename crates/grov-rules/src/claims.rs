@@ -52,6 +52,8 @@ pub(crate) struct Proof {
     pub(crate) failed: bool,
     /// There was a commit and no change after it.
     pub(crate) committed: bool,
+    /// Something ran that did more than look, check or build.
+    pub(crate) acted: bool,
 }
 
 /// Whether a sentence announces what the agent will do next.
@@ -322,6 +324,8 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
         if failed {
             continue;
         }
+        proof.acted |=
+            !is_check(action) && (action.is_change() || action.effects.contains(&EffectKind::Execute));
         if action.only_restores() {
             proof.undone = true;
             (proof.changed, proof.tested) = (false, false);
@@ -382,6 +386,9 @@ pub(crate) fn finished(
     if is_whole && proof.changed && claims.says_something && !proof.unverified {
         return Some("what was asked for was changed, and the answer names nothing that is left");
     }
+    if claims.worked && is_whole && proof.acted && !proof.unverified {
+        return Some("the answer reports finished work, and names nothing that is left");
+    }
     let reported = claims.reports.iter().any(|report| {
         let words = words(report);
         let same_verb = reported_verb(&words).is_none_or(|verb| matches_goal_verb(verb, goal));
@@ -438,6 +445,20 @@ mod tests {
         ] {
             assert!(!is_finished(answer), "{answer}: {:?}", claims_of(answer));
         }
+    }
+
+    #[test]
+    fn work_on_machines_changes_no_file() {
+        let acted = Proof {
+            acted: true,
+            ..Proof::default()
+        };
+        let is_finished = |answer: &str, is_whole| {
+            finished(&claims_of(answer), &acted, None, "Restart the pods", is_whole).is_some()
+        };
+        assert!(is_finished("I've restarted all three pods.", true));
+        assert!(!is_finished("I've restarted all three pods.", false));
+        assert!(!is_finished("The pods are old.", true));
     }
 
     #[test]
