@@ -14,6 +14,9 @@ const MAX_TRANSCRIPT_BYTES: u64 = 512 * 1024;
 /// Bytes at the end of a transcript searched for prompts that no hook reported.
 const MAX_UNREAD_BYTES: u64 = 2 * 1024 * 1024;
 
+/// The most prompts that are read: of a long session that was resumed, the background worker reads the rest.
+const MAX_UNREAD_PROMPTS: usize = 20;
+
 /// The newest prompt.
 pub(super) fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
     typed_since(transcript?, 0, MAX_TRANSCRIPT_BYTES).pop()
@@ -52,7 +55,9 @@ pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option
     let session = known.session.as_ref()?;
     let path = session.transcript_path.as_deref()?;
     let mut contract = known.contract.clone();
-    for prompt in typed_since(Path::new(path), session.read_to, MAX_UNREAD_BYTES) {
+    let typed = typed_since(Path::new(path), session.read_to, MAX_UNREAD_BYTES);
+    let newest = typed.len().saturating_sub(MAX_UNREAD_PROMPTS);
+    for prompt in typed.into_iter().skip(newest) {
         contract = with_prompt(contract, Some(prompt), reader).0;
     }
     (contract != known.contract).then(|| KnownSession {
