@@ -67,7 +67,8 @@ pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> 
     let mut asks = false;
     for prompt in prompts {
         let goal = prompt.as_ref();
-        if goal.text.is_empty() {
+        // "Yes, proceed" states no goal, even if nothing is known of what it agrees to.
+        if goal.text.is_empty() || goal.assents && telling.is_none() {
             continue;
         }
         let role = match goal.role {
@@ -138,6 +139,15 @@ mod tests {
         assert_eq!(found.scope, ["src/settings.rs", "src/auth.rs", "src/session.rs"]);
         assert_eq!(found.constraints, ["Don't touch the header"]);
         assert_eq!(found.keywords[..2], ["login", "bug"]);
+    }
+
+    #[test]
+    fn an_assent_alone_states_no_goal() {
+        for assent in ["Yes, proceed.", "ja, mach weiter", "go on", "好的，继续"] {
+            assert_eq!(intent(&[assent], &[]).goal, "", "{assent}");
+        }
+        assert_eq!(intent(&["Yes, proceed.", "Add a toggle"], &[]).goal, "Add a toggle");
+        assert_eq!(intent(&["yes, but fix the menu first"], &[]).goal, "yes, but fix the menu first");
     }
 
     #[test]

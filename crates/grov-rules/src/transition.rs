@@ -248,7 +248,7 @@ impl Turn<'_> {
             self.prompt.only_asks && !self.proof.changed && self.claims.says_something && self.answered();
         let goal = if !self.goal.is_empty() {
             self.goal.clone()
-        } else if !self.text.is_empty() {
+        } else if !self.text.is_empty() && !self.prompt.approves && !self.prompt.acknowledges {
             shorten(&self.text, goal::MAX_CHARACTERS)
         } else {
             let TaskContextQuestion { actions, answer, .. } = self.question;

@@ -283,7 +283,8 @@ impl TaskMaterial {
                 })
                 .or_else(|| goal.clone())
                 .unwrap_or_default(),
-            goal,
+            // Who only said "go on" stated none: what was done first tells what it is about.
+            goal: goal.or_else(|| reasoning.reasoning_trace.first().cloned()),
             reasoning_trace: reasoning.reasoning_trace,
             files_touched: self.files_touched(),
             decisions: reasoning.decisions,
