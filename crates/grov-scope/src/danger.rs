@@ -112,6 +112,8 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) written: Vec<(&'a str, &'a str)>,
     /// Variables that the same line fills with decoded or downloaded text.
     pub(crate) opaque_variables: Vec<&'a str>,
+    /// Variables that the same line fills with what it downloads.
+    pub(crate) downloaded_variables: Vec<&'a str>,
     /// The command line as written. Empty for scripts.
     pub(crate) line: &'a str,
 }
@@ -141,6 +143,7 @@ impl<'a> EvaluationContext<'a> {
             selected: Vec::new(),
             written: Vec::new(),
             opaque_variables: Vec::new(),
+            downloaded_variables: Vec::new(),
             line: "",
         }
     }
@@ -348,6 +351,7 @@ pub(crate) fn findings<'a>(
     let text = action.sketch.command.as_deref().unwrap_or_default();
     context.line = text;
     context.opaque_variables = outbound::opaque_variables(text);
+    context.downloaded_variables = outbound::downloaded_variables(text);
     context.uses_temporary = [
         "mktemp",
         "mkdtemp",
@@ -379,7 +383,7 @@ pub(crate) fn findings<'a>(
             _ => oversight::stops_grov(command, &context)
                 .or_else(|| system::of_command(command, before, action.programs(), &context)),
         };
-        let danger = destructive::of_command(command, source, &context)
+        let danger = destructive::of_command(command, source, action.programs(), &context)
             .or_else(|| statements::of_command(command, source, &context))
             .or_else(protects)
             .or_else(|| effects::of_command(command, action.programs(), &context))
@@ -428,6 +432,8 @@ pub(crate) fn findings<'a>(
 /// Whether a program that mostly reads may do more: it writes settings, or prints secrets.
 pub(crate) fn is_more_than_a_read(program: &Program) -> bool {
     secrets::may_print(program)
+        || destructive::disk_of(program).is_some()
+        || outbound::gives_shell(program)
         || match program.name() {
             "go" => program.has_word(&["-w", "-u"]) && program.has_word(&["env"]),
             "npm" | "pnpm" | "yarn" | "bundle" | "gem" | "brew" => {

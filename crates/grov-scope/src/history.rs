@@ -158,6 +158,12 @@ impl WorkingDirectory {
 
     /// A path relative to this directory as a path relative to the root; `None` if it cannot be resolved.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
+        if let Some(rest) = below(path, HERE) {
+            return self.path(&format!(".{rest}"));
+        }
+        if let Some(rest) = below(path, &["$(git rev-parse --show-toplevel)"]) {
+            return Some(format!(".{rest}"));
+        }
         let is_home = path == "$HOME"
             || path == "${HOME}"
             || path.starts_with("$HOME/")
@@ -174,6 +180,15 @@ impl WorkingDirectory {
             Self::Unknown => None,
         }
     }
+}
+
+/// Expansions that are the working directory.
+const HERE: &[&str] = &["$PWD", "${PWD}", "$(pwd)", "`pwd`"];
+
+/// The rest of a path below one of these folders.
+fn below<'p>(path: &'p str, folders: &[&str]) -> Option<&'p str> {
+    let mut rests = folders.iter().filter_map(|folder| path.strip_prefix(folder));
+    rests.find(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The recorded actions of the conversation.

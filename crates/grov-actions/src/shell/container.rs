@@ -47,7 +47,10 @@ pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: 
                     Some(path) => ("of=", path),
                     None => ("", argument.as_str()),
                 };
-                let paths = outside(path);
+                let mut paths = outside(path);
+                if paths.is_empty() && wrapper.is_running && removes(&program.word) {
+                    paths.extend(data_folder(folder.as_deref(), path));
+                }
                 touches |= !paths.is_empty();
                 arguments.extend(paths.into_iter().map(|path| Argument {
                     text: format!("{option}{path}"),
@@ -75,6 +78,27 @@ pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: 
         numbers.push(Some(seen.len()));
         seen.push(program);
     }
+}
+
+fn removes(program: &str) -> bool {
+    has_word("rm rimraf shred find truncate", program.rsplit('/').next().unwrap_or(program))
+}
+
+/// The path in a running container if it is in a folder where images keep their data, which is mostly mounted.
+fn data_folder(folder: Option<&str>, path: &str) -> Option<String> {
+    #[rustfmt::skip]
+    const DATA: &[&str] = &[
+        "/backup", "/backups", "/bitnami", "/config", "/data", "/media", "/mnt", "/opt/data", "/srv", "/storage", "/uploads", "/var/lib", "/var/backups", "/var/opt", "/var/spool",
+    ];
+    // Lists of packages are fetched again.
+    const CACHES: &[&str] = &["/var/lib/apt", "/var/lib/dnf", "/var/lib/yum"];
+    let path = container_path(folder, path)?;
+    let bare = path.trim_end_matches("/*").trim_end_matches('/');
+    let is_below = |folders: &[&str]| {
+        let mut rests = folders.iter().filter_map(|folder| bare.strip_prefix(folder));
+        rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    (bare.is_empty() || bare == "/var" || is_below(DATA) && !is_below(CACHES)).then_some(path)
 }
 
 /// The absolute path in the container; `None` if the folder is unknown.

@@ -49,7 +49,7 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             let places = read_paths(shell, command, &options);
             return shell.findings.add(Read, places);
         }
-        "clean" if has("-n --dry-run") => {
+        "clean" if has("-n --dry-run") && !has("--no-dry-run") => {
             let places = operands();
             return shell.findings.add(Read, places);
         }

@@ -40,6 +40,8 @@ pub(crate) struct WrapperCommand {
     pub(crate) mounts: Vec<(String, String)>,
     /// The working folder in the container.
     pub(crate) folder: Option<String>,
+    /// The container runs already, with folders mounted that the command does not show.
+    pub(crate) is_running: bool,
     /// The program that a container runs instead of its own.
     pub(crate) entrypoint: Option<String>,
 }
@@ -156,6 +158,14 @@ fn shape_of(program: &str) -> Option<Shape> {
         "sudo" => shape("ugpCThRrtDUa", "AbEeHiKklNnPSsVvB", 0).named("user group prompt host chdir chroot role type close-from command-timeout other-user \
               auth-type login-class"),
         "doas" => shape("uCa", "nsL", 0),
+        "run0" => shape("ugpD", "", 0).named("user group nice chdir setenv property description slice machine background"),
+        "chpst" => shape("ubenmdoplfcrt/", "012vPL", 0),
+        "setuidgid" | "envuidgid" | "gosu" | "su-exec" | "setlock" | "cgexec" => shape("g", ANY, 1),
+        "softlimit" => shape("acdflmoprst", "", 0),
+        "eatmydata" | "nocache" | "torify" | "torsocks" | "runcon" | "trickle" | "daemonize" | "sem" => shape("udcrtl", ANY, 0),
+        "sshpass" => shape("pfdP", "ev", 0),
+        "systemd-inhibit" => shape("", ANY, 0).named("what who why mode"),
+        "systemd-cat" => shape("tp", ANY, 0).named("identifier priority"),
         "pkexec" => shape("", "", 0).named("user"),
         "env" => shape("uCPS", "i0v", 0)
             .named("unset chdir split-string")
@@ -295,6 +305,14 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
         }
         _ => {}
     }
+    // `machinectl shell root@box /bin/rm x`: the words before it are options and the name of the machine.
+    if program == "machinectl" {
+        let shell = arguments.iter().position(|word| word.text == "shell")?;
+        let shape = shape("EM", ANY, 1).named("uid setenv machine");
+        let mut wrapper = shape.wrapper(&arguments[shell + 1..]);
+        wrapper.command += shell + 1;
+        return Some(wrapper);
+    }
     let shape = shape_of(program)?;
     let mut wrapper = shape.wrapper(arguments);
     let rest = arguments.get(wrapper.command..).unwrap_or_default();
@@ -418,6 +436,7 @@ fn container(program: &str, arguments: &[Argument]) -> Option<WrapperCommand> {
         host: ExecutionHost::Container,
         mounts: volumes.chain(mounts).collect(),
         folder: value("-w --workdir"),
+        is_running: subcommand.text == "exec",
         entrypoint: value("--entrypoint"),
         ..wrapper
     })
@@ -449,6 +468,14 @@ mod tests {
             "nice -n10 rm -rf /",
             "ionice -c 3 -n7 rm -rf /",
             "chrt -f 10 rm -rf /",
+            "chpst -u postgres rm -rf /",
+            "chpst -u postgres -e ./env -P rm -rf /",
+            "setuidgid app rm -rf /",
+            "gosu postgres rm -rf /",
+            "run0 --user=root rm -rf /",
+            "machinectl shell root@ rm -rf /",
+            "machinectl -q shell --uid 0 box rm -rf /",
+            "sshpass -p x rm -rf /",
             "taskset -c 0,1 rm -rf /",
             "timeout -s KILL --kill-after 2 1m rm -rf /",
             "env -i -u X A=b B= rm -rf /",

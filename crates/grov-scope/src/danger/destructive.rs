@@ -1,6 +1,10 @@
 //! Commands that destroy files, history and data.
 
 mod bulk;
+mod devices;
+mod unseen;
+
+pub(super) use devices::disk_of;
 
 use super::effects::stems::DISCARD;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
@@ -15,30 +19,22 @@ const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest
 pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
+    programs: &[Program],
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    match command.name() {
+    devices::overwritten(command, context).or_else(|| match command.name() {
         "rm" | "rimraf" | "shred" | "trash" | "unlink" => {
-            removal(command, context).or_else(|| bulk::fed(command, source, context))
+            let is_printed = || unseen::printed(command, programs, context).filter(|_| is_recursive(command));
+            removal(command, context)
+                .or_else(is_printed)
+                .or_else(|| bulk::fed(command, source, context))
         }
         "find" | "fd" | "fdfind" if bulk::removes(command) => bulk::found(command, context),
         name if is_windows_removal(name) => windows_removal(command, context),
         "rsync" => bulk::mirrored(command, context),
         "git" => discarded(command, context),
-        "dd" if command
-            .operands()
-            .any(|word| word.starts_with("of=/dev/") && word != "of=/dev/null") =>
-        {
-            let request = &context.compiled.request;
-            let is_named = !request.only_looks()
-                && command.words().any(|word| {
-                    word.strip_prefix("of=")
-                        .is_some_and(|device| request.names(device))
-                });
-            finding(CRITICAL, None, "A device is overwritten").filter(|_| !is_named)
-        }
         _ => None,
-    }
+    })
 }
 
 /// Whether a program removes files in PowerShell or `cmd`.
@@ -111,6 +107,9 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             let reason = format!("`rm -r {path}` removes everything if the variable is unset");
             return finding(RISKY, None, reason);
         }
+        if let Some(found) = unseen::of_variable(command, path, context) {
+            return Some(found);
+        }
         if path.starts_with("!(") && !context.asks_for_removal() {
             return finding(
                 RISKY,
@@ -140,10 +139,16 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
     })
 }
 
-/// Whether a path is all of a folder that only a variable names: `"$DATA"/*`. Variables for results are ordinary.
-fn empties_with_unset_variable(path: &str) -> bool {
+/// Whether the name of a variable sounds like a result, which scripts remove: `BUILD_DIR`.
+fn is_result(name: &str) -> bool {
     #[rustfmt::skip]
     const RESULTS: &[&str] = &["tmp", "temp", "cache", "build", "out", "dist", "target", "artifact", "stage", "staging", "work", "pwd", "dir", "test"];
+    let name = name.to_ascii_lowercase();
+    RESULTS.iter().any(|result| name.contains(result))
+}
+
+/// Whether a path is all of a folder that only a variable names: `"$DATA"/*`. Variables for results are ordinary.
+fn empties_with_unset_variable(path: &str) -> bool {
     let name = path.strip_prefix('$').and_then(|rest| rest.strip_suffix("/*"));
     let Some(name) = name.map(|name| name.trim_matches(['{', '}'])) else {
         return false;
@@ -151,8 +156,7 @@ fn empties_with_unset_variable(path: &str) -> bool {
     let is_name = name
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let name = name.to_ascii_lowercase();
-    is_name && !RESULTS.iter().any(|result| name.contains(result))
+    is_name && !is_result(name)
 }
 
 /// The finding for a path whose fixed beginning is outside the project and whose end is a variable: `/srv/data/$name`.

@@ -11,6 +11,7 @@ mod databases;
 mod frameworks;
 mod general;
 mod git;
+mod harmless;
 mod hosting;
 mod index;
 mod kinds;
@@ -25,6 +26,7 @@ mod windows;
 use super::{EvaluationContext, finding, is_for_trial};
 use crate::contract::RequestWords;
 use grov_domain::{Argument, ExecutionHost, Finding, Program, Role};
+pub(super) use harmless::is_harmless;
 use matching::Invocation;
 
 /// What a command does.
@@ -128,46 +130,6 @@ impl Row {
     }
 }
 
-/// Options with which nothing happens, for every program.
-#[rustfmt::skip]
-const HARMLESS: &[&str] = &[
-    "--help", "--dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
-    "--list", "--check-only", "--plan", "--preview", "--pretend", "--dry", "--validate-only", "--print-only", "--whatif", "--check", "--no-execute",
-    "--show-only", "--explain-only", "--usage", "--dryRun", "--noexec",
-];
-
-pub(super) fn is_harmless(command: &Program) -> bool {
-    let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v"]);
-    shows_version
-        || shows_help(command)
-        || command.arguments.iter().any(|argument| {
-            let name = argument
-                .split_once(['=', ':'])
-                .map_or(argument.as_str(), |(name, _)| name);
-            let switched_off = argument.ends_with("=none") || argument.ends_with("=false");
-            name.starts_with('-')
-                && !switched_off
-                && HARMLESS.iter().any(|one| one.eq_ignore_ascii_case(name))
-        })
-}
-
-/// Whether a command ends with `-h`, or begins with the subcommand `help`.
-fn shows_help(command: &Program) -> bool {
-    // Programs for which `-h` or the operand `help` is something else.
-    #[rustfmt::skip]
-    const OTHERWISE: &[&str] = &[
-        "shutdown", "halt", "poweroff", "reboot", "init", "chown", "chgrp", "chmod", "touch", "cp", "ln", "setfacl", "lp", "lpr", "mail", "mailx", "mutt", "echo", "rm", "trash", "tee",
-    ];
-    let arguments = &command.arguments;
-    let ends = arguments.last().is_some_and(|last| last == "-h");
-    let begins = arguments.len() >= 2
-        && arguments.first().is_some_and(|first| first == "help")
-        && !arguments.iter().any(|word| word.starts_with('-'));
-    (ends || begins)
-        && command.through.iter().all(|program| program != "xargs")
-        && !OTHERWISE.contains(&command.name())
-}
-
 /// The first row that a command matches and that is not requested, as a finding.
 pub(super) fn of_command(
     command: &Program,
@@ -178,11 +140,12 @@ pub(super) fn of_command(
     // A clone among temporary files is made to be thrown away.
     let is_in_clone =
         command.name() == "git" && command.git().0 != "push" && context.is_in_temporary_folder();
-    if is_harmless(command) || is_in_clone {
+    let happens = harmless::happens_anyway(command, programs);
+    if is_harmless(command) && !happens || is_in_clone {
         return None;
     }
     let found = invocation.rows().find_map(|row| {
-        let found = invocation.matches(row)?;
+        let found = invocation.matches(row, happens)?;
         let counts = row.condition.is_none_or(|condition| condition(command, context))
             && !is_excused(row.effect, command, &found, programs, context)
             && !is_requested(row, command, &found, &context.compiled.request);
@@ -215,7 +178,7 @@ pub(crate) fn publishes(command: &Program) -> bool {
             rows.any(|row| {
                 row.effect.scope == Scope::Publishing
                     && row.condition.is_none()
-                    && invocation.matches(row).is_some()
+                    && invocation.matches(row, false).is_some()
             })
         })
 }
@@ -353,7 +316,10 @@ fn is_excused(
             .filter(|argument| argument.role == Role::Operand)
     };
     let is_trial = || {
-        let named = operands().next().is_some() && operands().all(|argument| is_for_trial(argument));
+        // The operand of a restoration is the dump.
+        let is_dump = matches!(command.name(), "mongorestore" | "pg_restore");
+        let named =
+            !is_dump && operands().next().is_some() && operands().all(|argument| is_for_trial(argument));
         named || context.is_in_own_container(command) || is_in_trial_place(command, context)
     };
     let is_local = || super::is_local(command) || context.uses_local_service(command);

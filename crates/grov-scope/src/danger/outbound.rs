@@ -2,8 +2,10 @@
 
 mod elsewhere;
 mod remote_script;
+mod reverse_shell;
 
-pub(super) use remote_script::opaque_variables;
+pub(super) use remote_script::{downloaded_variables, opaque_variables};
+pub(super) use reverse_shell::gives_shell;
 
 use super::effects::stems::{CHANGE, PUBLISH, REMOVE, RESTART, SEND, STOP};
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
@@ -23,6 +25,9 @@ pub(super) fn of_command(
         return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
     let asked = &context.compiled.request;
+    if gives_shell(command) {
+        return finding(CRITICAL, None, "A shell of this machine is given to another one");
+    }
     if uploads_file(command) && !asked.orders_any(SEND) {
         return finding(
             DESTRUCTIVE,

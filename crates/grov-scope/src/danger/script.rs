@@ -95,7 +95,7 @@ fn danger_of(
     };
     let weigh = |danger: &Finding| danger.at_most <= least;
     let sets_up = PROVISIONING.binary_search(&command.name()).is_ok();
-    let data = destructive::of_command(command, source, context)
+    let data = destructive::of_command(command, source, programs, context)
         .or_else(|| files::removed_outside(command, context))
         .or_else(|| statements::of_command(command, source, context))
         .or_else(|| {

@@ -31,7 +31,8 @@ const NAMES: &[&str] = &["secret", "token", "passw", "key", "credential", "api_"
 
 /// Whether a program may print secrets, by its name and its words.
 pub(super) fn may_print(program: &Program) -> bool {
-    is_store(program) || prints_file(program) || searches_environment(program)
+    !super::effects::is_harmless(program)
+        && (is_store(program) || prints_file(program) || searches_environment(program))
 }
 
 /// The finding for secrets that end in the conversation.
@@ -61,7 +62,19 @@ fn prints_file(program: &Program) -> bool {
         is_outside && FILES.iter().any(|end| path.ends_with(end))
     };
     PRINTERS.binary_search(&program.name()).is_ok()
+        && !is_mute(program)
         && (program.operands().any(is_secret) || program.reads.iter().any(|file| is_secret(file)))
+}
+
+/// Whether a search prints no lines: `grep -q`, `grep -l`, `grep -c`.
+fn is_mute(program: &Program) -> bool {
+    let has = |long: &str, letter: char| program.has(long, letter);
+    matches!(program.name(), "grep" | "egrep" | "rg")
+        && (has("--quiet", 'q')
+            || has("--silent", 'q')
+            || has("--count", 'c')
+            || has("--files-with-matches", 'l')
+            || has("--files-without-match", 'L') && program.name() != "rg")
 }
 
 /// Whether a program prints a secret of a store.
@@ -73,7 +86,8 @@ fn is_store(program: &Program) -> bool {
         }
         "gh" | "glab" => has(&["auth"]) && has(&["token"]),
         "op" => has(&["read"]) || has(&["item"]) && has(&["get"]) && program.has_word(&["--reveal"]),
-        "vault" | "bao" => has(&["kv"]) && has(&["get"]) || has(&["read"]),
+        "vault" | "bao" => has(&["kv"]) && has(&["get"]) || program.operands().next() == Some("read"),
+        "cryptsetup" => has(&["luksDump"]) && program.has_word(&["--dump-master-key", "--dump-volume-key"]),
         "aws" => {
             has(&["get-secret-value"])
                 || has(&["get-parameter", "get-parameters", "get-parameters-by-path"])
@@ -185,6 +199,11 @@ mod tests {
             "printenv STRIPE_SECRET_KEY",
             "gh auth token",
             "head -5 /etc/shadow",
+            "grep token ~/.npmrc",
+            "grep -n key ~/.ssh/id_rsa",
+            "vault read secret/db",
+            "cryptsetup luksDump --dump-master-key /dev/sda2",
+            "cryptsetup -q luksDump /dev/sda2 --dump-volume-key",
             "kubectl get secret db -o yaml",
             "aws secretsmanager get-secret-value --secret-id prod/db",
             "kubectl get secret db -o jsonpath='{.data.pw}' | base64 -d",
@@ -199,6 +218,13 @@ mod tests {
             ("Why is my AWS access denied?", "cat ~/.aws/credentials"),
             ("Show the env vars with tokens", "env | grep -i token"),
             ("Retry uploads with a backoff", "env | grep -c TOKEN"),
+            ("Retry uploads with a backoff", "grep -q token ~/.npmrc && echo yes"),
+            ("Retry uploads with a backoff", "grep -l key ~/.ssh/id_rsa"),
+            ("Retry uploads with a backoff", "grep -c machine ~/.netrc"),
+            ("Retry uploads with a backoff", "gh auth token --help"),
+            ("Retry uploads with a backoff", "vault policy read admin"),
+            ("Retry uploads with a backoff", "vault kv get --help"),
+            ("Retry uploads with a backoff", "cryptsetup luksDump /dev/sda2"),
             (
                 "Retry uploads with a backoff",
                 "gh auth token | docker login ghcr.io --password-stdin",

@@ -1,5 +1,7 @@
 //! Statements that destroy stored data: SQL, the shells of document databases, commands of key-value stores.
 
+mod documents;
+
 use super::effects::stems::{DATA, REMOVE, RESET, STOP};
 use super::{DESTRUCTIVE, EvaluationContext, finding};
 use crate::file_kind::is_temporary;
@@ -33,7 +35,12 @@ pub(super) fn of_command(
         return None;
     }
     let is_fresh = |word: &str| context.fresh_databases.contains(&word);
-    let is_disposable = command
+    // `:memory:` with an attached file
+    let attaches = command
+        .words()
+        .any(|word| word.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("attach ")));
+    let is_disposable = !attaches
+        && command
         .operands()
         .filter(|word| !word.ends_with(".sql"))
         .any(|word| is_trial_database(word, context) || is_fresh(word))
@@ -61,7 +68,7 @@ pub(super) fn of_command(
         return Some(found);
     }
     let is_live = command.words().any(is_production);
-    let arguments = command.arguments.iter().map(|argument| argument.as_str());
+    let arguments = command.arguments.iter().map(|argument| value_of(argument));
     // `cat > x.sql <<EOF … EOF; psql -f x.sql`
     let is_run = |file: &str| command.has_word(&[file]) || command.reads.iter().any(|read| read == file);
     let written = context.written.iter().filter(|(file, _)| is_run(file));
@@ -77,6 +84,14 @@ pub(super) fn of_command(
     texts
         .find_map(|text| danger_in(text, is_live, context))
         .or(printed)
+}
+
+/// The value of a long option, or the argument itself: `--execute=TRUNCATE t`.
+fn value_of(argument: &str) -> &str {
+    match argument.split_once('=') {
+        Some((name, value)) if name.starts_with("--") && !name.contains(char::is_whitespace) => value,
+        _ => argument,
+    }
 }
 
 /// Whether a command fills a database from a dump.
@@ -215,7 +230,7 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
     let runs_text = !text.contains("rollback")
         && words_of(&plain).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
     let whole: Vec<&str> = words_of(if runs_text { &text } else { &plain }).collect();
-    let mut destroys = dropped(&whole).or_else(|| document_removal(&text));
+    let mut destroys = dropped(&whole).or_else(|| documents::removal(&text));
     let mut is_change = false;
     let (mut is_administered, mut removes_rows) = (false, false);
     for statement in plain.split(';') {
@@ -377,7 +392,7 @@ fn destroyed(statement: &str, words: &[&str]) -> Option<&'static str> {
         "optimize" | "vacuum" if has("full") && !has("analyze") => None,
         "alter" if has("delete") && has("where") || has("update") && has("where") => Some("ALTER … DELETE"),
         "rename" if words.get(1) == Some(&"table") => Some("RENAME TABLE"),
-        "delete" if words.get(1) == Some(&"from") && !is_limited() => Some("DELETE without WHERE"),
+        "delete" if deletes_from(words) && !is_limited() => Some("DELETE without WHERE"),
         "update" if has("set") && !is_limited() => Some("UPDATE without WHERE"),
         "alter"
             if matches!(
@@ -409,7 +424,26 @@ fn administers(words: &[&str]) -> bool {
 
 /// Whether a statement removes rows, wherever it says so: `with old as (…) delete from x where …`.
 fn removed_rows(words: &[&str]) -> bool {
-    words.windows(2).any(|pair| pair == ["delete", "from"])
+    let mut verbs = words.iter().enumerate().filter(|(_, word)| **word == "delete");
+    verbs.any(|(at, _)| deletes_from(words.get(at..).unwrap_or_default()))
+}
+
+/// Whether words begin a `DELETE`: `delete from t`, `delete low_priority from t`, `delete t, u from t join u`.
+fn deletes_from(words: &[&str]) -> bool {
+    #[rustfmt::skip]
+    const MODIFIERS: &[&str] = &["low_priority", "quick", "ignore", "top", "only"];
+    const MAX_TABLES: usize = 6;
+    let Some(at) = words.iter().take(MAX_TABLES).position(|word| *word == "from") else {
+        return false;
+    };
+    let between = words.get(1..at).unwrap_or_default();
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    // The alias of a table precedes `FROM` only if the table follows with that name.
+    let is_table = |word: &&str| words.get(at + 1..).is_some_and(|rest| rest.contains(word));
+    words.first() == Some(&"delete")
+        && between
+            .iter()
+            .all(|word| MODIFIERS.contains(word) || is_number(word) || is_table(word))
 }
 
 /// Whether a condition selects one row by its identity: `where id = 7`.
@@ -429,46 +463,6 @@ fn is_for_one(text: &str) -> bool {
     words.first().is_some_and(|name| is_identity(name))
         && condition.contains('=')
         && !condition.contains(['<', '>', '!'])
-}
-
-/// What the shell of a document database removes: `db.users.drop()`, `deleteMany({})`.
-fn document_removal(text: &str) -> Option<&'static str> {
-    let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let removes_all = |call: &str| {
-        dense.match_indices(call).any(|(at, _)| {
-            let rest = &dense[at + call.len()..];
-            rest.starts_with(')') || rest.starts_with("{})") || rest.starts_with("{},")
-        })
-    };
-    if ["repo.delete_all(", "repo.update_all(", "repo.delete!("]
-        .iter()
-        .any(|call| dense.contains(call))
-    {
-        return Some("Repo.delete_all");
-    }
-    if dense.contains("db.")
-        && (dense.contains(".dropdatabase(")
-            || dense.contains(".drop()")
-            || dense.contains(".dropindexes(")
-            || dense.contains(".dropuser(")
-            || dense.contains(".shutdownserver(")
-            || dense.contains(".dropindex(")
-            || dense.contains("rs.remove(")
-            || dense.contains(".renamecollection("))
-    {
-        return Some("drop");
-    }
-    let all = [".deletemany(", ".remove(", ".updatemany("]
-        .iter()
-        .any(|call| removes_all(call));
-    // `deleteMany({_id: …})` removes one.
-    let many = || {
-        dense.match_indices(".deletemany({").any(|(at, call)| {
-            let filter = dense[at + call.len()..].trim_start_matches(['"', '\'']);
-            !filter.starts_with("_id") && !filter.starts_with("id")
-        })
-    };
-    (dense.contains("db.") && (all || many())).then_some("deleteMany")
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
@@ -544,6 +538,39 @@ fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::danger::tests::is_asked;
+
+    #[test]
+    fn statements_with_modifiers_and_aliases_are_read() {
+        for statement in [
+            "DELETE LOW_PRIORITY FROM users",
+            "DELETE IGNORE QUICK FROM users",
+            "DELETE u FROM users u",
+            "DELETE u.* FROM users AS u",
+            "DELETE t FROM t LEFT JOIN u ON t.id = u.tid",
+            "DELETE a, b FROM a INNER JOIN b ON a.id = b.id",
+            "DELETE QUICK FROM users LIMIT 5",
+        ] {
+            let command = format!("mysql -e \"{statement}\"");
+            assert!(is_asked("Fix the parser", &command), "{command}");
+        }
+        for command in [
+            "cqlsh cass-1 --execute=\"TRUNCATE ks.events\"",
+            "psql --command='DELETE FROM users'",
+            "sqlite3 -cmd \"ATTACH 'local.db' AS p\" :memory: 'DROP TABLE p.orders'",
+        ] {
+            assert!(is_asked("Fix the parser", command), "{command}");
+        }
+        for command in [
+            "mysql -e \"DELETE QUICK FROM users WHERE id = 5\"",
+            "mysql -e \"DELETE u FROM users u WHERE u.id = 5\"",
+            "mysql -e 'SELECT delete_count FROM stats'",
+            "psql --command='SELECT 1'",
+            "sqlite3 :memory: 'DROP TABLE orders'",
+        ] {
+            assert!(!is_asked("Fix the parser", command), "{command}");
+        }
+    }
 
     #[test]
     fn the_table_of_clients_is_sorted() {

@@ -1,5 +1,7 @@
 //! Commands that change the machine: permissions, processes, services, the user's settings.
 
+mod modes;
+
 use super::oversight;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, Unrequested, finding, unrequested};
 use crate::analyzed_action::AnalyzedAction;
@@ -16,7 +18,7 @@ pub(super) fn of_command(
 ) -> Option<Finding> {
     let asked = &context.compiled.request;
     match command.name() {
-        "chmod" => permissions(command, context),
+        "chmod" => modes::changed(command, context),
         "install" => {
             let mode = command
                 .arguments
@@ -56,6 +58,9 @@ pub(super) fn of_command(
                 "A process is ended on another machine, which was not requested",
             )
         }
+        "kill" if command.host == ExecutionHost::Local && ends_first_process(command) => {
+            finding(CRITICAL, None, "The process that keeps the machine running is ended")
+        }
         "kill" if ends_all_of(command, programs, context) => {
             finding(RISKY, None, "Processes are ended that the agent did not start")
         }
@@ -74,11 +79,6 @@ pub(super) fn of_command(
     }
 }
 
-const WORLD_WRITABLE: Unrequested = unrequested(
-    RISKY,
-    &["chmod", "777", "permisiun"],
-    "`chmod -R 777` makes everything writable for everybody",
-);
 #[rustfmt::skip]
 const SET_ID: Unrequested = unrequested(
     DESTRUCTIVE, &["setuid", "suid", "setgid", "sticky"],
@@ -98,71 +98,6 @@ fn is_restricting(mode: &str) -> bool {
     matches!(
         mode,
         "600" | "700" | "400" | "0600" | "0700" | "644" | "go-rwx" | "og-rwx" | "u+rw" | "u=rw"
-    )
-}
-
-/// Whether a mode lets other users read: `644`, `go+r`.
-fn opens_to_others(mode: &str) -> bool {
-    if mode.bytes().all(|digit| digit.is_ascii_digit()) {
-        return mode.len() >= 3 && !mode.ends_with("00");
-    }
-    let (who, what) = mode.split_once(['+', '=']).unwrap_or(("u", ""));
-    (who.is_empty() || who.contains(['g', 'o', 'a'])) && what.contains(['r', 'w'])
-}
-
-/// The finding for permissions that open files to everybody, or change those of the system.
-fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    let mode = command.operands().next().unwrap_or_default();
-    if is_set_id(mode) && !mode.starts_with('2') {
-        return SET_ID.finding(context);
-    }
-    let secret = command
-        .operands()
-        .skip(1)
-        .find(|path| super::outbound::is_secret_file(path));
-    if let Some(secret) = secret.filter(|_| opens_to_others(mode)) {
-        return finding(
-            RISKY,
-            Some(secret),
-            format!("{secret} becomes readable for other users of this machine"),
-        );
-    }
-    let is_recursive = command.has("--recursive", 'R');
-    let is_root = |path: &str| {
-        matches!(
-            path,
-            "/" | "/*" | "~" | "/usr" | "/etc" | "/var" | "/home" | "/bin" | "/lib" | "/opt" | "$HOME"
-        )
-    };
-    if is_recursive && command.operands().skip(1).any(is_root) {
-        return finding(CRITICAL, None, "The permissions of a whole system are changed");
-    }
-    if matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx" | "+rwx") && is_recursive {
-        return WORLD_WRITABLE.finding(context);
-    }
-    let mut places = command
-        .operands()
-        .skip(1)
-        .map(|path| NormalizedPath::new(context.root, path))
-        .filter(|place| {
-            !place.is_in_project() && context.root.is_known() && !crate::file_kind::is_temporary(place)
-        });
-    let place = places.find(|place| is_recursive || protected(place).is_some())?;
-    let asked = &context.compiled.request;
-    if asked.orders_any(&["chmod", "permission", "writable", "executabl", "readable"])
-        || context.compiled.is_named(&place)
-    {
-        return None;
-    }
-    // `chmod 600 ~/.ssh/id_ed25519` makes a key usable.
-    if is_restricting(mode) && !is_recursive {
-        return None;
-    }
-    let name = place.display();
-    finding(
-        RISKY,
-        Some(name),
-        format!("The permissions of {name} are changed, which was not requested"),
     )
 }
 
@@ -269,6 +204,19 @@ fn kill_by_name(
     let reason =
         format!("Processes are killed by name ({target}), including ones that the agent did not start");
     finding(MINOR, None, reason)
+}
+
+/// Whether `kill` ends the process with number 1: `kill -9 1`, `kill -s KILL 1`.
+fn ends_first_process(command: &Program) -> bool {
+    let mut is_signal = false;
+    let words = command.arguments.iter().enumerate();
+    let mut numbers = words.filter(|(at, word)| {
+        let is_value = std::mem::replace(&mut is_signal, matches!(word.as_str(), "-s" | "-n" | "--signal" | "-q"));
+        // `kill -1 4242` sends signal 1.
+        !is_value && !(*at == 0 && word.starts_with('-'))
+    });
+    let is_question = command.has_word(&["-0", "-l", "-L"]);
+    numbers.any(|(_, word)| word == "1") && !is_question
 }
 
 /// Interpreters and servers: others than the agent's processes have these names.

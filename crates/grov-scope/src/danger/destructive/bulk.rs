@@ -10,7 +10,7 @@ use crate::danger::{Unrequested, unrequested};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
 
-const UNSHOWN_FILES: Unrequested = unrequested(
+pub(super) const UNSHOWN_FILES: Unrequested = unrequested(
     RISKY,
     REMOVING,
     "Files from a list that is not shown are removed, which was not requested",

@@ -16,7 +16,7 @@ pub(super) const KUBECTL: &[Row] = &[
     row("scale", "--replicas=0", &CLUSTER_STOP).only_if(is_shared),
     row("drain|cordon|taint", "", &CLUSTER_STOP).only_if(is_shared),
     row("adm drain|cordon|taint", "", &CLUSTER_STOP).only_if(is_shared),
-    row("scale|autoscale|patch|edit|replace|apply|create|annotate|label|set|expose|run|autoscale", "", &CLUSTER_CHANGE).only_if(is_shared)
+    row("scale|autoscale|patch|edit|replace|apply|create|label|set|expose|run|autoscale", "", &CLUSTER_CHANGE).only_if(is_shared)
         .unless("--restart=Never|--rm|-o=yaml"),
     row("rollout undo", "", &ROLLS_BACK).only_if(is_shared),
     row("rollout restart|pause|resume", "", &CLUSTER_CHANGE).only_if(is_shared),
@@ -52,10 +52,10 @@ pub(super) const CLUSTER_TOOLS: &[Row] = &[
     row("job stop|purge|dispatch|run", "", &CLUSTER_STOP),
     row("system gc|reconcile", "", &CLUSTER_CHANGE),
     row("node drain|eligibility", "", &CLUSTER_STOP),
-    row("restore|schedule|backup create|pause|unpause|delete", "", &CLUSTER_CHANGE),
+    row("restore|schedule|backup create|pause|unpause|delete", "", &CLUSTER_CHANGE).only_if(is_sent),
     row("** delete-*|terminate|stop|cancel|abort|purge|prune|remove|rm|force-delete|deregister|detach|reset|drain|revoke|remove-peer|force-leave", "", &CLUSTER),
-    row("** create|update|set|retry|resubmit|submit|restart|promote|upgrade|install|patch|rotate|scale|sync|rollback|resume|suspend|add|fail|apply|edit|terminate-op|unlock|move|import", "", &CLUSTER_CHANGE).unless("list|get|status|context|config|login"),
-    row("upgrade|install|rollback|submit|retry|scale|patch|restart|promote|fail|upload|sync|create|update|edit", "", &CLUSTER_CHANGE),
+    row("** create|update|set|retry|resubmit|submit|restart|promote|upgrade|install|patch|rotate|scale|sync|rollback|resume|suspend|add|fail|apply|edit|terminate-op|unlock|move|import", "", &CLUSTER_CHANGE).only_if(is_sent).unless("list|get|status|context|config|login"),
+    row("upgrade|install|rollback|submit|retry|scale|patch|restart|promote|fail|upload|sync|create|update|edit", "", &CLUSTER_CHANGE).only_if(is_sent),
 ];
 
 /// Programs that run what is being developed in a cluster.
@@ -239,4 +239,12 @@ fn is_shared(command: &Program, context: &EvaluationContext<'_>) -> bool {
         Some(first) => !is_local(first) && !names.any(is_local),
         None => !["kind", "minikube", "k3d"].iter().any(makes_one),
     }
+}
+
+/// Whether an object is sent to the cluster: with `-o yaml`, `velero create` only prints it.
+fn is_sent(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    let prints = command
+        .words()
+        .any(|word| word == "-o" || word.starts_with("--output") || word == "-oyaml" || word == "-ojson");
+    !(prints && command.name() == "velero" && command.has_word(&["create"]))
 }

@@ -62,7 +62,7 @@ pub(super) const NODE_TOOLS: &[Row] = &[
 /// Tools of other languages that change schemas.
 #[rustfmt::skip]
 pub(super) const MIGRATIONS: &[Row] = &[
-    row("** downgrade base|-all|zero", "", &DROPS),
+    row("** downgrade base|-all|zero", "", &DROPS).unless("--sql"),
     row("** reset|drop|drop-all|dropAll|drop-db|rollback-all|down-to|to-zero|clean|nuke|wipe|redo-all|unlock|force", "", &DROPS).unless("status|info|validate|history"),
     row("clean|drop|reset|drop-all|dropAll|erase|wipe|fresh", "", &DROPS),
     row("down", "-all|--all|0", &DROPS),

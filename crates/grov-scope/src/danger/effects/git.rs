@@ -2,7 +2,7 @@
 
 use super::super::EvaluationContext;
 use super::kinds::{
-    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HISTORY, HOOKS, HOSTED,
+    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HIDDEN_COMMAND, HISTORY, HOOKS, HOSTED,
     HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, PUSH_TO_MAIN, RECOVERY,
     REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED,
     UNASKED_PUSH, UNSIGNED, WORKTREE,
@@ -38,12 +38,14 @@ pub(super) const GIT: &[Row] = &[
     row("filter-branch|filter-repo", "", &HISTORY).unless("-h|--analyze"),
     row("lfs migrate import|export", "", &HISTORY),
     row("rebase", "--root", &HISTORY),
-    row("reflog expire|delete", "", &RECOVERY).unless("-n"),
+    row("reflog expire", "", &RECOVERY).only_if(expires_recent).unless("-n"),
+    row("reflog delete", "", &RECOVERY).unless("-n"),
     row("gc", "--prune=now|--prune=all", &RECOVERY),
     row("prune", "", &RECOVERY).unless("-n"),
     row("update-ref", "-d|--delete", &REFERENCE),
     row("worktree remove", "-f|--force", &WORKTREE).only_if(removes_worktree_of_user),
     row("rm", "-r", &TRACKED).unless("--cached|-n"),
+    row("rm", "", &TRACKED).only_if(names_everything).unless("--cached|-n"),
     row("submodule deinit", "-f|--force", &TRACKED),
     row("push", "main|master|*:main|*:master", &PUSH_TO_MAIN).unless("-n"),
     row("push", "", &UNASKED_PUSH).only_if(only_looks).unless("-n"),
@@ -57,6 +59,7 @@ pub(super) const GIT: &[Row] = &[
     row("config", "safe.directory *", &TLS_OFF).only_if(trusts_everything),
     row("commit|tag|merge|rebase", "--no-gpg-sign|-c=commit.gpgsign=false|commit.gpgsign=false", &UNSIGNED),
     row("send-email", "", &MAILS),
+    row("", "", &HIDDEN_COMMAND).only_if(sets_hidden_command),
     row("svn dcommit", "", &ELSEWHERE),
     row("annex drop|dropunused|unannex|uninit", "--force|-f|--all", &TRACKED),
     row("branch|tag", "-f|--force", &REFERENCE).only_if(only_looks),
@@ -157,6 +160,59 @@ pub(super) const JENKINS: &[Row] = &[
 
 fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
     context.compiled.request.only_looks()
+}
+
+/// Whether `git rm` removes all files: `git rm -f '*'`.
+fn names_everything(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command.has_word(&[".", "./", "*", "./*", ":/", ":/*"])
+}
+
+/// Whether commits expire that are younger than a month, the most that Git keeps of what no branch has any more.
+fn expires_recent(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    const UNITS: &[(&str, u64)] = &[("day", 1), ("week", 7), ("month", 30), ("year", 365)];
+    const KEPT_DAYS: u64 = 30;
+    let keeps = |time: &str| {
+        let digits = time.len() - time.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let (number, unit) = time.split_at(digits);
+        let number: u64 = number.parse().unwrap_or_default();
+        let unit = unit.trim_start_matches(['.', ' ']);
+        let days = UNITS.iter().find(|(name, _)| unit.starts_with(name));
+        matches!(time, "never" | "false") || days.is_some_and(|(_, days)| number.saturating_mul(*days) >= KEPT_DAYS)
+    };
+    let times = command.words().filter_map(|word| word.strip_prefix("--expire"));
+    times
+        .filter_map(|rest| rest.split_once('='))
+        .any(|(_, time)| !keeps(time))
+        || command.has_word(&["--expire", "--expire-unreachable"])
+}
+
+/// Whether a setting or a variable of Git names a command that does more than the setting says: an SSH command with a proxy of its own,
+/// an editor that downloads something.
+fn sets_hidden_command(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const RUNS: &[&str] = &[
+        "alias.", "core.askpass", "core.editor", "core.fsmonitor", "core.gitproxy", "core.pager", "core.sshcommand", "credential.helper", "diff.external", "gpg.program", "sequence.editor",
+        "git_askpass", "git_editor", "git_external_diff", "git_pager", "git_proxy_command", "git_sequence_editor", "git_ssh_command", "ssh_askpass",
+    ];
+    const HIDDEN: &[&str] = &[
+        "proxycommand", "knownhostscommand", "localcommand", "curl ", "wget ", "/dev/tcp/", "base64 ", "nc ", "/tmp/",
+    ];
+    let words: Vec<String> = command
+        .arguments
+        .iter()
+        .map(|word| word.to_ascii_lowercase())
+        .chain(command.assignments.iter().map(|one| one.to_ascii_lowercase()))
+        .collect();
+    let hides = |name: &str, value: &str| {
+        let is_chain = || name.contains("ssh") && value.contains([';', '|', '&', '`']);
+        let runs = RUNS.iter().any(|key| name.starts_with(key)) || name.starts_with("filter.") || name.ends_with(".textconv");
+        let serves = name.ends_with("packobjectshook") || name == "protocol.ext.allow" && value != "never";
+        !value.is_empty() && (serves || runs && (is_chain() || HIDDEN.iter().any(|part| value.contains(part))))
+    };
+    let follows = |pair: &[String]| matches!(pair, [name, value] if hides(name, value));
+    let is_config = command.git().0 == "config";
+    is_config && words.windows(2).any(follows)
+        || words.iter().any(|word| word.split_once('=').is_some_and(|(name, value)| hides(name, value)))
 }
 
 fn trusts_everything(command: &Program, _: &EvaluationContext<'_>) -> bool {

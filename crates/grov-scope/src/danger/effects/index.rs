@@ -141,7 +141,7 @@ const INDEX: &[(&str, &[Row])] = &[
     ("dgmgrl", databases::CLUSTER_TOOLS), ("diesel", frameworks::MIGRATIONS), ("digitalocean", cloud::VERB_LAST),
     ("disable-netfirewallrule", windows::FIREWALL_PROFILE), ("disable-scheduledtask", windows::ANY_TASK),
     ("disable-windowsoptionalfeature", windows::SETTINGS_OF_SYSTEM), ("discord-send", hosting::MESSENGERS), ("diskpart", windows::DISKS),
-    ("diskutil", storage::DISK_UTILITY), ("dism", windows::DISM), ("distrobox", containers::MACHINES), ("django-admin", frameworks::DJANGO),
+    ("diskutil", storage::DISK_UTILITY), ("dism", windows::DISM), ("distrobox", containers::MACHINES), ("django", frameworks::DJANGO), ("django-admin", frameworks::DJANGO),
     ("dmesg", system::LOG_FILES), ("dmsetup", storage::VOLUMES), ("dnf", system::PACKAGES), ("dnf5", system::PACKAGES),
     ("docker", containers::DOCKER), ("docker-compose", containers::COMPOSE), ("doctl", cloud::VERB_LAST), ("docusaurus", hosting::DOCS),
     ("dog", hosting::SERVICES), ("dokku", hosting::PLATFORMS), ("dokploy", hosting::PLATFORMS), ("dolt", databases::STORES),

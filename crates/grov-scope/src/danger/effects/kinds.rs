@@ -131,6 +131,8 @@ pub(super) const MIRRORS: Effect = effect(
     "replaces all branches and tags of the remote",
 );
 #[rustfmt::skip]
+pub(super) const HIDDEN_COMMAND: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[&["sshcommand", "proxycommand", "packobjectshook", "fsmonitor"]], "lets Git run another command");
+#[rustfmt::skip]
 pub(super) const ALL_BRANCHES: Effect = effect(RISKY, Scope::Anywhere, &[&["mirror", "branches", "everything", "ramuri", "everyone", "histor"]], "pushes every branch");
 pub(super) const ELSEWHERE: Effect = effect(
     DESTRUCTIVE,

@@ -102,15 +102,16 @@ impl<'c> Invocation<'c> {
         self.more.iter().chain(self.rows)
     }
 
-    /// The match of a row.
-    pub(super) fn matches(&self, row: &Row) -> Option<Match<'c>> {
+    /// The match of a row. If it `happens` anyway, the option for a dry run does not excuse it.
+    pub(super) fn matches(&self, row: &Row, happens: bool) -> Option<Match<'c>> {
         let found = self.path(row.path)?;
         let has = |one: &str| self.has(one);
         let is_needed = row
             .needs
             .split_ascii_whitespace()
             .all(|group| group.split('|').any(has));
-        let is_excused = !row.unless.is_empty() && row.unless.split('|').any(has);
+        let mut excuses = row.unless.split('|').filter(|one| !happens || *one != "-n");
+        let is_excused = !row.unless.is_empty() && excuses.any(has);
         (is_needed && !is_excused).then_some(found)
     }
 

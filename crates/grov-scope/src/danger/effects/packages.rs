@@ -9,6 +9,7 @@ use grov_domain::Program;
 pub(super) const NODE: &[Row] = &[
     row("publish", "", &PUBLISHES),
     row("npm publish", "", &PUBLISHES),
+    row("npm unpublish|deprecate", "", &RETRACTS),
     row("workspace|workspaces ** publish", "", &PUBLISHES),
     row("unpublish|deprecate", "", &RETRACTS),
     row("dist-tag|dist-tags|owner|access|team|token|tag|org add|rm|remove|create|revoke|set|public|restricted|grant|destroy", "", &REGISTRY),

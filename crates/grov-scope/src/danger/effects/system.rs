@@ -72,7 +72,7 @@ pub(super) const RUNLEVEL: &[Row] = &[row("0|6|1|s", "", &POWER)];
 pub(super) const PARTITIONS: &[Row] = &[row("", "", &DISK).unless("-l|-p|-s|--print|print|-d|--dump|-x|-J|-i|--info|--verify|-v|-V|-L|-N").only_if(names_device)];
 #[rustfmt::skip]
 pub(super) const SCRIPTED_PARTITIONS: &[Row] = &[
-    row("", "mklabel|mkpart|rm|resizepart|mktable|set|name|toggle|rescue", &DISK),
+    row("", "mklabel|mkpart|mkpartfs|mkfs|rm|resizepart|resize|move|cp|mktable|set|name|toggle|disk_set|disk_toggle|rescue", &DISK),
     row("", "-z|--zap|-Z|--zap-all|-o|--clear|-n|--new|-d|--delete|-t|--typecode|-g", &DISK),
 ];
 pub(super) const FILE_SYSTEMS: &[Row] = &[row("", "/dev/*|$*|\\\\.\\*|-U|-L", &DISK)
