@@ -15,6 +15,7 @@ mod record;
 mod run;
 mod scripts;
 mod state;
+mod windows;
 mod words;
 mod wrapper_command;
 

@@ -409,6 +409,11 @@ pub(crate) fn findings<'a>(
         context.advance(command);
         before = Some(command);
     }
+    if let Some(danger) = outbound::of_line(text, action.programs(), &context)
+        && found.is_empty()
+    {
+        found.push(danger);
+    }
     found.extend(system::of_files(action, &context));
     if action.is_partially_analyzed() {
         found.extend(finding(

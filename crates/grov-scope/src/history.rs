@@ -161,7 +161,7 @@ impl WorkingDirectory {
         if let Some(rest) = below(path, HERE) {
             return self.path(&format!(".{rest}"));
         }
-        if let Some(rest) = below(path, &["$(git rev-parse --show-toplevel)"]) {
+        if let Some(rest) = below(path, TOP) {
             return Some(format!(".{rest}"));
         }
         let is_home = path == "$HOME"
@@ -184,6 +184,12 @@ impl WorkingDirectory {
 
 /// Expansions that are the working directory.
 const HERE: &[&str] = &["$PWD", "${PWD}", "$(pwd)", "`pwd`"];
+
+/// Expansions that are the root of the project.
+const TOP: &[&str] = &[
+    "$(git rev-parse --show-toplevel)",
+    "`git rev-parse --show-toplevel`",
+];
 
 /// The rest of a path below one of these folders.
 fn below<'p>(path: &'p str, folders: &[&str]) -> Option<&'p str> {

@@ -81,7 +81,10 @@ pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: 
 }
 
 fn removes(program: &str) -> bool {
-    has_word("rm rimraf shred find truncate", program.rsplit('/').next().unwrap_or(program))
+    has_word(
+        "rm rimraf shred find truncate",
+        program.rsplit('/').next().unwrap_or(program),
+    )
 }
 
 /// The path in a running container if it is in a folder where images keep their data, which is mostly mounted.

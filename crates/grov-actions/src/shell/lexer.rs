@@ -438,6 +438,11 @@ impl<'t> Lexer<'t> {
             .trim_start_matches([' ', '\t'])
             .starts_with(')');
         let frame = self.frame();
+        // `case x in (a) …`: the parenthesis opens a pattern.
+        let is_in = || frame.command.words.last().and_then(Word::bare) == Some("in");
+        if frame.cases > 0 && frame.word.is_none() && frame.command.words.len() == 3 && is_in() {
+            return;
+        }
         if frame.at_start && frame.word.is_none() && frame.redirection.is_none() {
             if self.cursor.take("(") {
                 self.open_unknown(Kind::Arithmetic(0), self.cursor.at, false);

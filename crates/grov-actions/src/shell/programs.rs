@@ -4,7 +4,7 @@ use crate::has_word;
 use crate::shell::options::Options;
 use crate::shell::state::{Inner, Reads, Shell};
 use crate::shell::words::Argument;
-use crate::shell::{embedded, files, git, inline, network, packages};
+use crate::shell::{embedded, files, git, inline, network, packages, windows};
 use grov_domain::{EffectKind, is_shell, program_name};
 
 /// Records the effects of a program that is not a wrapper. Code and commands that it runs are added to
@@ -72,7 +72,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         }
         "su" => run_shell(shell, arguments),
         name if is_shell(name) => run_shell(shell, arguments),
-        "powershell" | "pwsh" | "cmd" => run_windows_shell(shell, arguments),
+        "powershell" | "pwsh" | "cmd" => windows::run_shell(shell, name, arguments),
         // Run their standard input later.
         "at" | "batch" => shell.reads = Some(Reads::Shell),
         "trap" => shell
@@ -82,20 +82,6 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         _ => return false,
     }
     true
-}
-
-/// `powershell -Command '…'`, `cmd /c …`.
-fn run_windows_shell(shell: &mut Shell, arguments: &[Argument]) {
-    let runs = |word: &Argument| {
-        ["-command", "-c", "/c", "//c", "/k"]
-            .iter()
-            .any(|option| word.text.eq_ignore_ascii_case(option))
-    };
-    if let Some(at) = arguments.iter().position(runs) {
-        let script: Vec<&str> = arguments[at + 1..].iter().map(Argument::written).collect();
-        shell.inner.push(Inner::SeparateScript(script.join(" ")));
-    }
-    shell.findings.add(EffectKind::Execute, Vec::new());
 }
 
 /// `bash script.sh`, `bash -c '…'`.

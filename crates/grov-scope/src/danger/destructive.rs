@@ -3,8 +3,10 @@
 mod bulk;
 mod devices;
 mod unseen;
+mod windows;
 
 pub(super) use devices::disk_of;
+pub(super) use windows::{as_typed, is_option as is_windows_option};
 
 use super::effects::stems::DISCARD;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
@@ -28,9 +30,12 @@ pub(super) fn of_command(
             removal(command, context)
                 .or_else(is_printed)
                 .or_else(|| bulk::fed(command, source, context))
+                .or_else(|| windows::listed(command, source, context))
         }
         "find" | "fd" | "fdfind" if bulk::removes(command) => bulk::found(command, context),
-        name if is_windows_removal(name) => windows_removal(command, context),
+        name if is_windows_removal(name) || windows::has_attached_options(&command.word) => {
+            windows::removal(command, context).or_else(|| windows::listed(command, source, context))
+        }
         "rsync" => bulk::mirrored(command, context),
         "git" => discarded(command, context),
         _ => None,
@@ -41,54 +46,6 @@ pub(super) fn of_command(
 fn is_windows_removal(name: &str) -> bool {
     let programs = ["remove-item", "ri", "rd", "rmdir", "del", "erase"];
     programs.iter().any(|program| program.eq_ignore_ascii_case(name))
-}
-
-/// The finding for a recursive removal by a program of Windows.
-fn windows_removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    let has = |option: &str| {
-        command
-            .arguments
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case(option))
-    };
-    let is_recursive = ["-recurse", "-r", "/s", "-rec", "-recurse:$true"]
-        .iter()
-        .any(|option| has(option));
-    if !is_recursive || has("-whatif") {
-        return None;
-    }
-    command.arguments.iter().find_map(|word| {
-        let path = word.as_str();
-        let folded = path.to_ascii_lowercase();
-        let is_drive = folded.as_bytes().get(1) == Some(&b':') && folded.as_bytes()[0].is_ascii_alphabetic();
-        let is_home = [
-            "$env:",
-            "${env:",
-            "$home",
-            "~",
-            "%userprofile%",
-            "%appdata%",
-            "%systemroot%",
-            "%programdata%",
-        ]
-        .iter()
-        .any(|place| folded.starts_with(place));
-        let place = NormalizedPath::new(context.root, path);
-        let fine = folded.contains("temp")
-            || folded.contains("tmp")
-            || place.is_in_project() && !is_home && !is_drive;
-        if fine || !(is_drive || is_home) {
-            return None;
-        }
-        if is_build_output(&place) || is_excused(&place, context) || context.asks_for_removal_of(&place) {
-            return None;
-        }
-        finding(
-            DESTRUCTIVE,
-            Some(path),
-            format!("{path} is outside the project and is removed"),
-        )
-    })
 }
 
 /// Whether a command removes folders with all that is in them.
@@ -202,6 +159,17 @@ pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContex
         "/.npm/",
         "/.cache/",
         "/caches/",
+        // What shells and package managers make again.
+        "/.zcompdump",
+        "/.zcompcache",
+        "/root/.cache",
+        "/var/cache/apk",
+        "/var/cache/apt/",
+        "/var/cache/dnf",
+        "/var/cache/pacman",
+        "/var/cache/yum",
+        "/var/cache/zypp",
+        "/var/lib/apt/lists",
     ];
     if CACHES.iter().any(|cache| place.as_str().contains(cache)) {
         return None;

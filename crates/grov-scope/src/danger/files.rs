@@ -1,6 +1,6 @@
 //! Commands that empty, overwrite or remove files that cannot be restored.
 
-use super::destructive::{is_excused, is_recursive, outside_removal};
+use super::destructive::{as_typed, is_excused, is_recursive, is_windows_option, outside_removal};
 use super::outbound::is_secret_file;
 use super::{DESTRUCTIVE, EvaluationContext, RISKY, content, finding, is_for_trial};
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
@@ -184,6 +184,9 @@ fn moved_away(command: &Program, context: &EvaluationContext<'_>) -> Option<Find
             format!("Several files are moved to {target}, so that one is left"),
         );
     }
+    if let Some(found) = sources.iter().find_map(|path| system_moved(path, context)) {
+        return Some(found);
+    }
     let into_temporary = is_temporary(&NormalizedPath::new(context.root, target));
     let settings = sources
         .iter()
@@ -192,6 +195,31 @@ fn moved_away(command: &Program, context: &EvaluationContext<'_>) -> Option<Find
     let asked = is_excused(&place, context) || context.compiled.request.orders_any(&["mov", "backup"]);
     let reason = format!("{settings} belongs to the user and is moved away, which was not requested");
     finding(DESTRUCTIVE, Some(settings), reason).filter(|_| !asked)
+}
+
+/// The finding for a folder of the system or of all files of a user that is moved: `mv /usr/bin /tmp/x`.
+fn system_moved(path: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
+    #[rustfmt::skip]
+    const FOLDERS: &[&str] = &["/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/var/lib", "/System", "/Library"];
+    #[rustfmt::skip]
+    const WHOLE: &[&str] = &["", "/home", "/opt", "/root", "/srv", "/Users", "/Applications", "/usr/local", "/var", "/var/log", "~", "$HOME", "${HOME}"];
+    let bare = path.trim_end_matches("/*").trim_end_matches('/');
+    let is_below = |folder: &&str| {
+        bare.strip_prefix(*folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    // `/home/anna`
+    let home = ["/home/", "/Users/"]
+        .iter()
+        .find_map(|homes| bare.strip_prefix(homes));
+    let is_home = home.is_some_and(|name| !name.is_empty() && !name.contains('/'));
+    let is_local = FOLDERS.iter().any(is_below) && !bare.starts_with("/usr/local/");
+    let place = NormalizedPath::new(context.root, path);
+    let fine = is_excused(&place, context) || context.compiled.request.orders_any(&["mov", "backup"]);
+    let reason = format!("{path} is a folder of the system and is moved away, which was not requested");
+    finding(DESTRUCTIVE, Some(path), reason).filter(|_| {
+        (is_local || is_home || path.starts_with(['/', '~', '$']) && WHOLE.contains(&bare)) && !fine
+    })
 }
 
 /// Whether a path is a hidden file or folder in the home directory.
@@ -249,7 +277,18 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             "Files are removed although only a look was asked for",
         );
     }
-    command.operands().find_map(|path| {
+    let is_windows = matches!(command.name(), "del" | "erase");
+    let paths = command
+        .operands()
+        .filter(|path| !is_windows || !is_windows_option(path))
+        .map(|path| {
+            if is_windows {
+                as_typed(path, context.line)
+            } else {
+                path
+            }
+        });
+    paths.into_iter().find_map(|path| {
         let place = NormalizedPath::new(context.root, &context.directory.path(path)?);
         let is_new = |file: &&str| {
             let written = context.directory.path(file);

@@ -84,16 +84,25 @@ pub(super) fn of_command(
             "A message is sent to others, which was not requested",
         );
     }
-    if remote_script::runs(command, source, programs, context)
-        && !(asked.orders_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs))
-    {
-        return finding(
-            RISKY,
-            None,
-            "A downloaded or encoded script is run without inspection, which was not requested",
-        );
-    }
-    None
+    remote_script(programs, context).filter(|_| remote_script::runs(command, source, programs, context))
+}
+
+/// The finding for a line of PowerShell that evaluates what it downloads, with syntax that other shells do not have.
+pub(super) fn of_line(line: &str, programs: &[Program], context: &EvaluationContext<'_>) -> Option<Finding> {
+    remote_script(programs, context).filter(|_| remote_script::evaluates_download(line, programs))
+}
+
+/// The finding for a script from the network, unless the request asks for it.
+fn remote_script(programs: &[Program], context: &EvaluationContext<'_>) -> Option<Finding> {
+    let asked = &context.compiled.request;
+    let is_asked =
+        || asked.orders_any(&["curl", "script"]) || installs(asked) && names_source(asked, programs);
+    finding(
+        RISKY,
+        None,
+        "A downloaded or encoded script is run without inspection, which was not requested",
+    )
+    .filter(|_| !is_asked())
 }
 
 /// Whether a request asks for an installation.

@@ -218,7 +218,10 @@ mod tests {
             ("Why is my AWS access denied?", "cat ~/.aws/credentials"),
             ("Show the env vars with tokens", "env | grep -i token"),
             ("Retry uploads with a backoff", "env | grep -c TOKEN"),
-            ("Retry uploads with a backoff", "grep -q token ~/.npmrc && echo yes"),
+            (
+                "Retry uploads with a backoff",
+                "grep -q token ~/.npmrc && echo yes",
+            ),
             ("Retry uploads with a backoff", "grep -l key ~/.ssh/id_rsa"),
             ("Retry uploads with a backoff", "grep -c machine ~/.netrc"),
             ("Retry uploads with a backoff", "gh auth token --help"),

@@ -36,14 +36,15 @@ pub(super) fn of_command(
     }
     let is_fresh = |word: &str| context.fresh_databases.contains(&word);
     // `:memory:` with an attached file
-    let attaches = command
-        .words()
-        .any(|word| word.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("attach ")));
+    let attaches = command.words().any(|word| {
+        word.get(..7)
+            .is_some_and(|start| start.eq_ignore_ascii_case("attach "))
+    });
     let is_disposable = !attaches
         && command
-        .operands()
-        .filter(|word| !word.ends_with(".sql"))
-        .any(|word| is_trial_database(word, context) || is_fresh(word))
+            .operands()
+            .filter(|word| !word.ends_with(".sql"))
+            .any(|word| is_trial_database(word, context) || is_fresh(word))
         || command.has("--local", '\0') && command.name() == "wrangler";
     if context.is_in_own_container(command) {
         return None;
@@ -356,7 +357,7 @@ fn dropped(words: &[&str]) -> Option<&'static str> {
             ("reset", "master" | "replica" | "slave") => Some("RESET"),
             ("shutdown", "immediate" | "abort" | "nosave" | "with") => Some("SHUTDOWN"),
             ("xp_cmdshell" | "dbms_scheduler", _) => Some("a command of the server"),
-            ("flushall" | "flushdb" | "dropdatabase", _) => Some("a flush"),
+            ("flushall" | "flushdb", _) => Some("a flush"),
             _ => None,
         }
     })
@@ -460,7 +461,15 @@ fn is_for_one(text: &str) -> bool {
                 "uuid" | "email" | "slug" | "key" | "name" | "username" | "token" | "version"
             )
     };
-    words.first().is_some_and(|name| is_identity(name))
+    // `where u.id = 7`
+    let qualified = condition
+        .trim_start()
+        .split(['=', ' '])
+        .next()
+        .is_some_and(|name| name.contains('.'));
+    words
+        .get(usize::from(qualified))
+        .is_some_and(|name| is_identity(name))
         && condition.contains('=')
         && !condition.contains(['<', '>', '!'])
 }

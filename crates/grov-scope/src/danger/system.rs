@@ -58,9 +58,11 @@ pub(super) fn of_command(
                 "A process is ended on another machine, which was not requested",
             )
         }
-        "kill" if command.host == ExecutionHost::Local && ends_first_process(command) => {
-            finding(CRITICAL, None, "The process that keeps the machine running is ended")
-        }
+        "kill" if command.host == ExecutionHost::Local && ends_first_process(command) => finding(
+            CRITICAL,
+            None,
+            "The process that keeps the machine running is ended",
+        ),
         "kill" if ends_all_of(command, programs, context) => {
             finding(RISKY, None, "Processes are ended that the agent did not start")
         }
@@ -166,12 +168,21 @@ fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> 
     if matches!(place.as_str(), "" | "/" | "/usr" | "/etc" | "/var" | "/home") {
         return finding(CRITICAL, None, "The owner of a whole system is changed");
     }
-    let asked = context.compiled.request.orders_any(&["chown", "owner"]);
+    let is_own = command.operands().next().is_some_and(is_user)
+        && (matches!(place.as_str(), "~" | "$home") || below_home(place.as_str()).is_some());
+    let asked = is_own || context.compiled.request.orders_any(&["chown", "owner"]);
     if asked || !context.root.is_known() {
         return None;
     }
     let name = place.display();
     finding(DESTRUCTIVE, Some(name), format!("The owner of {name} is changed"))
+}
+
+/// Whether the owner that `chown` sets is the user who runs it, which repairs files in the own home directory.
+fn is_user(owner: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &["$USER", "${USER}", "$LOGNAME", "${LOGNAME}", "$(whoami)", "`whoami`", "$(id -u)", "$(id -un)", "$UID"];
+    NAMES.contains(&owner.split(':').next().unwrap_or(owner))
 }
 
 /// The finding for processes that are killed by name and that the agent did not start.
@@ -189,6 +200,13 @@ fn kill_by_name(
             RISKY,
             None,
             format!("Every process named {target} is killed, which was not requested"),
+        );
+    }
+    if PROTECTORS.contains(&target) && !asked.names(target) {
+        return finding(
+            RISKY,
+            None,
+            format!("{target}, which protects the machine, is ended"),
         );
     }
     let is_ours = |name: &str| {
@@ -211,13 +229,22 @@ fn ends_first_process(command: &Program) -> bool {
     let mut is_signal = false;
     let words = command.arguments.iter().enumerate();
     let mut numbers = words.filter(|(at, word)| {
-        let is_value = std::mem::replace(&mut is_signal, matches!(word.as_str(), "-s" | "-n" | "--signal" | "-q"));
+        let is_value = std::mem::replace(
+            &mut is_signal,
+            matches!(word.as_str(), "-s" | "-n" | "--signal" | "-q"),
+        );
         // `kill -1 4242` sends signal 1.
-        !is_value && !(*at == 0 && word.starts_with('-'))
+        !(is_value || *at == 0 && word.starts_with('-'))
     });
     let is_question = command.has_word(&["-0", "-l", "-L"]);
     numbers.any(|(_, word)| word == "1") && !is_question
 }
+
+/// Programs that watch over the machine.
+#[rustfmt::skip]
+const PROTECTORS: &[&str] = &[
+    "auditd", "clamd", "falcon-sensor", "falcond", "mdatp", "osqueryd", "ossec-agentd", "santad", "sentineld", "wazuh-agentd", "wdavdaemon",
+];
 
 /// Interpreters and servers: others than the agent's processes have these names.
 #[rustfmt::skip]

@@ -35,8 +35,20 @@ pub(in crate::danger) fn disk_of(command: &Program) -> Option<&str> {
             .find(|file| is_disk(file)),
         _ => None,
     };
-    let redirected = || command.targets.iter().map(String::as_str).find(|file| is_disk(file));
-    let changed = || command.changes.iter().map(String::as_str).find(|file| is_disk(file));
+    let redirected = || {
+        command
+            .targets
+            .iter()
+            .map(String::as_str)
+            .find(|file| is_disk(file))
+    };
+    let changed = || {
+        command
+            .changes
+            .iter()
+            .map(String::as_str)
+            .find(|file| is_disk(file))
+    };
     written.or_else(redirected).or_else(changed)
 }
 
@@ -79,6 +91,9 @@ mod tests {
         ] {
             assert!(!is_asked("Fix the parser", command), "{command}");
         }
-        assert!(!is_asked("Write image.img to /dev/sdb", "dd if=image.img of=/dev/sdb"));
+        assert!(!is_asked(
+            "Write image.img to /dev/sdb",
+            "dd if=image.img of=/dev/sdb"
+        ));
     }
 }

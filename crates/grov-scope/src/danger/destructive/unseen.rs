@@ -30,7 +30,10 @@ pub(super) fn printed(
         }
         let lists = |program: &Program| {
             LISTS.contains(&program.name())
-                && !program.operands().chain(reads(program)).any(|file| is_own(file, context))
+                && !program
+                    .operands()
+                    .chain(reads(program))
+                    .any(|file| is_own(file, context))
         };
         let is_list = !printers.is_empty() && printers.iter().all(lists);
         UNSHOWN_FILES.finding(context).filter(|_| is_list)
@@ -67,7 +70,8 @@ pub(super) fn of_variable(command: &Program, path: &str, context: &EvaluationCon
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let sets = |before: &str| context.line.contains(&format!("{before}{name}"));
-    let is_set = context.line.contains(&format!("{name}=")) || sets("for ") || sets("read ") || sets("read -r ");
+    let is_set =
+        context.line.contains(&format!("{name}=")) || sets("for ") || sets("read ") || sets("read -r ");
     let is_listed = command.through.iter().any(|program| program == "xargs");
     // The rules about Grov have a stronger reason.
     let fine = !is_name

@@ -2,10 +2,10 @@
 
 use super::super::EvaluationContext;
 use super::kinds::{
-    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HIDDEN_COMMAND, HISTORY, HOOKS, HOSTED,
-    HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, PUSH_TO_MAIN, RECOVERY,
-    REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED,
-    UNASKED_PUSH, UNSIGNED, WORKTREE,
+    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HIDDEN_COMMAND, HISTORY,
+    HOOKS, HOSTED, HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES,
+    PUSH_TO_MAIN, RECOVERY, REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW,
+    STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED, WORKTREE,
 };
 use super::{Row, row};
 use crate::constraints::pushes_by_force;
@@ -172,12 +172,16 @@ fn expires_recent(command: &Program, _: &EvaluationContext<'_>) -> bool {
     const UNITS: &[(&str, u64)] = &[("day", 1), ("week", 7), ("month", 30), ("year", 365)];
     const KEPT_DAYS: u64 = 30;
     let keeps = |time: &str| {
-        let digits = time.len() - time.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let digits = time.len()
+            - time
+                .trim_start_matches(|letter: char| letter.is_ascii_digit())
+                .len();
         let (number, unit) = time.split_at(digits);
         let number: u64 = number.parse().unwrap_or_default();
         let unit = unit.trim_start_matches(['.', ' ']);
         let days = UNITS.iter().find(|(name, _)| unit.starts_with(name));
-        matches!(time, "never" | "false") || days.is_some_and(|(_, days)| number.saturating_mul(*days) >= KEPT_DAYS)
+        matches!(time, "never" | "false")
+            || days.is_some_and(|(_, days)| number.saturating_mul(*days) >= KEPT_DAYS)
     };
     let times = command.words().filter_map(|word| word.strip_prefix("--expire"));
     times
@@ -195,7 +199,15 @@ fn sets_hidden_command(command: &Program, _: &EvaluationContext<'_>) -> bool {
         "git_askpass", "git_editor", "git_external_diff", "git_pager", "git_proxy_command", "git_sequence_editor", "git_ssh_command", "ssh_askpass",
     ];
     const HIDDEN: &[&str] = &[
-        "proxycommand", "knownhostscommand", "localcommand", "curl ", "wget ", "/dev/tcp/", "base64 ", "nc ", "/tmp/",
+        "proxycommand",
+        "knownhostscommand",
+        "localcommand",
+        "curl ",
+        "wget ",
+        "/dev/tcp/",
+        "base64 ",
+        "nc ",
+        "/tmp/",
     ];
     let words: Vec<String> = command
         .arguments
@@ -205,14 +217,20 @@ fn sets_hidden_command(command: &Program, _: &EvaluationContext<'_>) -> bool {
         .collect();
     let hides = |name: &str, value: &str| {
         let is_chain = || name.contains("ssh") && value.contains([';', '|', '&', '`']);
-        let runs = RUNS.iter().any(|key| name.starts_with(key)) || name.starts_with("filter.") || name.ends_with(".textconv");
+        let runs = RUNS.iter().any(|key| name.starts_with(key))
+            || name.starts_with("filter.")
+            || name.ends_with(".textconv");
         let serves = name.ends_with("packobjectshook") || name == "protocol.ext.allow" && value != "never";
-        !value.is_empty() && (serves || runs && (is_chain() || HIDDEN.iter().any(|part| value.contains(part))))
+        !value.is_empty()
+            && (serves || runs && (is_chain() || HIDDEN.iter().any(|part| value.contains(part))))
     };
     let follows = |pair: &[String]| matches!(pair, [name, value] if hides(name, value));
     let is_config = command.git().0 == "config";
     is_config && words.windows(2).any(follows)
-        || words.iter().any(|word| word.split_once('=').is_some_and(|(name, value)| hides(name, value)))
+        || words.iter().any(|word| {
+            word.split_once('=')
+                .is_some_and(|(name, value)| hides(name, value))
+        })
 }
 
 fn trusts_everything(command: &Program, _: &EvaluationContext<'_>) -> bool {

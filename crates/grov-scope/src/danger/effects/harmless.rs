@@ -5,7 +5,7 @@ use grov_domain::{Argument, Program, Role, is_shell};
 /// Options with which nothing happens, for every program.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
-    "--help", "--dry-run", "-dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
+    "--help", "-help", "--dry-run", "-dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
     "--list", "--check-only", "--plan", "--preview", "--preview-only", "--pretend", "--dry", "--validate-only", "--print-only", "--whatif", "--check",
     "--no-execute", "--show-only", "--explain-only", "--usage", "--dryRun", "--noexec",
 ];
@@ -13,7 +13,7 @@ const HARMLESS: &[&str] = &[
 /// Options of any program that need a value: a word after one of them is no option, whatever it looks like.
 #[rustfmt::skip]
 const VALUED: &[&str] = &[
-    "--context", "--cri-socket", "--db", "--description", "--instance-ids", "--kube-context", "--kubeconfig", "--namespace", "--otp", "--pattern", "--region", "--registry",
+    "--config", "--context", "--cri-socket", "--db", "--description", "--instance-ids", "--kube-context", "--kubeconfig", "--namespace", "--otp", "--pattern", "--region", "--registry",
     "--revision", "--selector", "--timeout", "--userconfig",
 ];
 
@@ -55,15 +55,19 @@ fn is_trial_run(command: &Program) -> bool {
 pub(super) fn happens_anyway(command: &Program, programs: &[Program]) -> bool {
     let last = |wanted: &dyn Fn(&Argument) -> bool| command.arguments.iter().rposition(wanted);
     let is_dry = |argument: &Argument| argument.is_short_with('n') || argument.contains("dry");
-    last(&|argument| takes_back(argument)).is_some_and(|at| last(&is_dry) == Some(at)) || is_run(command, programs)
+    last(&|argument| takes_back(argument)).is_some_and(|at| last(&is_dry) == Some(at))
+        || is_run(command, programs)
 }
 
 /// Whether a shell runs what a command prints: `zfs destroy -nv pool/data | tail -1 | sh`.
 fn is_run(command: &Program, programs: &[Program]) -> bool {
-    programs.iter().filter(|other| is_shell(other.name())).any(|shell| {
-        let printed = crate::danger::source(shell, programs);
-        printed.is_some_and(|printed| std::ptr::eq(printed, command))
-    })
+    programs
+        .iter()
+        .filter(|other| is_shell(other.name()))
+        .any(|shell| {
+            let printed = crate::danger::source(shell, programs);
+            printed.is_some_and(|printed| std::ptr::eq(printed, command))
+        })
 }
 
 fn takes_back(name: &str) -> bool {
@@ -92,7 +96,7 @@ fn takes_value(command: &Program, option: &Argument, argument: &Argument) -> boo
     option.role == Role::Option && (is_known || VALUED.contains(&option.as_str()) || letters())
 }
 
-/// Whether a command ends with `-h`, or begins with the subcommand `help`.
+/// Whether a command ends with `-h` (`help` for AWS), or begins with the subcommand `help`.
 fn shows_help(command: &Program) -> bool {
     // Programs for which `-h` or the operand `help` is something else.
     #[rustfmt::skip]
@@ -100,7 +104,9 @@ fn shows_help(command: &Program) -> bool {
         "shutdown", "halt", "poweroff", "reboot", "init", "chown", "chgrp", "chmod", "touch", "cp", "ln", "setfacl", "lp", "lpr", "mail", "mailx", "mutt", "echo", "rm", "trash", "tee",
     ];
     let arguments = &command.arguments;
-    let ends = arguments.last().is_some_and(|last| last == "-h");
+    let ends = arguments
+        .last()
+        .is_some_and(|last| last == "-h" || last == "help" && command.name() == "aws");
     let begins = arguments.len() >= 2
         && arguments.first().is_some_and(|first| first == "help")
         && !arguments.iter().any(|word| word.starts_with('-'));

@@ -86,6 +86,25 @@ pub(super) const WMI: &[Row] = &[row("** delete|call|set", "", &SETTINGS_REMOVAL
 #[rustfmt::skip]
 pub(super) const DISM: &[Row] = &[row("", "/remove-*|/disable-*|/cleanup-image|/apply-*|-remove-*|-disable-*", &SETTINGS_REMOVAL)];
 
+/// Whether PowerShell runs encoded code. Its options may be cut short and begin with a slash: `-e`, `/enc`.
+fn is_encoded(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command.arguments.iter().any(|word| {
+        let name = word
+            .strip_prefix(['-', '/'])
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        !name.is_empty() && (name == "ec" || "encodedcommand".starts_with(&name))
+    })
+}
+
+/// Shadow copies that a list of objects deletes: `Get-WmiObject Win32_ShadowCopy | ForEach-Object { $_.Delete() }`.
+pub(super) const OBJECTS: &[Row] = &[row("", "*shadowcopy*", &VOLUME).only_if(deletes_objects)];
+
+fn deletes_objects(_: &Program, context: &EvaluationContext<'_>) -> bool {
+    let line = context.line.to_ascii_lowercase();
+    line.contains(".delete()") || line.contains("remove-")
+}
+
 fn is_lasting(command: &Program, _: &EvaluationContext<'_>) -> bool {
     #[rustfmt::skip]
     const SESSION: &[&str] = &[
@@ -105,5 +124,5 @@ pub(super) const INVOKE: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const POWERSHELL: &[Row] = &[
     row("", "*iex*|*invoke-expression* *downloadstring*|*iwr*|*irm*|*invoke-webrequest*|*invoke-restmethod*|*webclient*|*frombase64string*", &REMOTE_CODE),
-    row("", "-encodedcommand|-enc|-ec", &REMOTE_CODE),
+    row("", "", &REMOTE_CODE).only_if(is_encoded),
 ];

@@ -36,7 +36,9 @@ pub(super) fn removal(text: &str) -> Option<&'static str> {
         whole.match_indices(call).any(|(at, call)| {
             let rest = whole[at + call.len()..].trim_start_matches(['{', '"', '\'']);
             COMMANDS.iter().any(|name| {
-                let rest = rest.strip_prefix(name).map(|rest| rest.trim_start_matches(['"', '\'']));
+                let rest = rest
+                    .strip_prefix(name)
+                    .map(|rest| rest.trim_start_matches(['"', '\'']));
                 rest.is_some_and(|rest| rest.starts_with([':', ')', ',']))
             })
         })

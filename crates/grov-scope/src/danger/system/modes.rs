@@ -12,7 +12,14 @@ const WORLD_WRITABLE: Unrequested = unrequested(
 );
 const WHOLE_PROJECT: Unrequested = unrequested(
     RISKY,
-    &["chmod", "permisiun", "permission", "readable", "writable", "executabl"],
+    &[
+        "chmod",
+        "permisiun",
+        "permission",
+        "readable",
+        "writable",
+        "executabl",
+    ],
     "The permissions of the whole project are changed, which was not requested",
 );
 
@@ -115,8 +122,9 @@ fn is_writable_for_all(mode: &str) -> bool {
     let by_number = digits(mode).and_then(<[u8]>::last);
     by_number.is_some_and(|digit| matches!(digit, b'2' | b'3' | b'6' | b'7'))
         || mode == "+rwx"
-        || clauses(mode)
-            .any(|(who, what, permissions)| who.contains(['a', 'o']) && what != "-" && permissions.contains('w'))
+        || clauses(mode).any(|(who, what, permissions)| {
+            who.contains(['a', 'o']) && what != "-" && permissions.contains('w')
+        })
 }
 
 /// Whether the user can no longer enter folders, or no longer read or write: `600`, `a-x`, `u-w`.
@@ -127,7 +135,9 @@ fn closes_folders(mode: &str) -> bool {
         || !restores
             && clauses(mode).any(|(who, what, permissions)| {
                 let is_mine = who.is_empty() || who.contains(['a', 'u']);
-                is_mine && (what == "-" && permissions.contains(['r', 'w', 'x']) || what == "=" && !permissions.contains('x'))
+                is_mine
+                    && (what == "-" && permissions.contains(['r', 'w', 'x'])
+                        || what == "=" && !permissions.contains('x'))
             })
 }
 
@@ -135,7 +145,9 @@ fn closes_folders(mode: &str) -> bool {
 fn takes_from_others(mode: &str) -> bool {
     let mut all = clauses(mode).peekable();
     all.peek().is_some()
-        && all.all(|(who, what, _)| what == "-" && !who.is_empty() && who.bytes().all(|one| matches!(one, b'g' | b'o')))
+        && all.all(|(who, what, _)| {
+            what == "-" && !who.is_empty() && who.bytes().all(|one| matches!(one, b'g' | b'o'))
+        })
 }
 
 /// Whether a path is the whole project.
@@ -194,6 +206,9 @@ mod tests {
         ] {
             assert!(!is_asked("Fix the parser", command), "{command}");
         }
-        assert!(!is_asked("Make everything writable: chmod -R a+w .", "chmod -R a+w ."));
+        assert!(!is_asked(
+            "Make everything writable: chmod -R a+w .",
+            "chmod -R a+w ."
+        ));
     }
 }
