@@ -162,7 +162,7 @@ fn shape_of(program: &str) -> Option<Shape> {
         "chpst" => shape("ubenmdoplfcrt/", "012vPL", 0),
         "setuidgid" | "envuidgid" | "gosu" | "su-exec" | "setlock" | "cgexec" => shape("g", ANY, 1),
         "softlimit" => shape("acdflmoprst", "", 0),
-        "eatmydata" | "nocache" | "torify" | "torsocks" | "runcon" | "trickle" | "daemonize" | "sem" => shape("udcrtl", ANY, 0),
+        "flatpak-spawn" | "valgrind" | "eatmydata" | "nocache" | "torify" | "torsocks" | "runcon" | "trickle" | "daemonize" | "sem" => shape("udcrtl", ANY, 0),
         "sshpass" => shape("pfdP", "ev", 0),
         "systemd-inhibit" => shape("", ANY, 0).named("what who why mode"),
         "systemd-cat" => shape("tp", ANY, 0).named("identifier priority"),
@@ -213,6 +213,19 @@ fn shape_of(program: &str) -> Option<Shape> {
         "npx" | "bunx" | "pnpx" => shape("pc", ANY, 0).named("package call").scripted("-c --call"),
         "uvx" | "pipx" => shape("p", ANY, 0).named("from with python spec"),
         "cross-env" | "dotenv" | "dotenvx" => shape("ef", ANY, 0),
+        _ => return None,
+    })
+}
+
+/// Programs that run a command after a subcommand, with the options and operands between: `machinectl shell root@box /bin/rm x`.
+#[rustfmt::skip]
+fn shape_after_subcommand(program: &str) -> Option<(&'static str, Shape)> {
+    Some(match program {
+        "distrobox" => ("enter", shape("naH", ANY, 1).named("name additional-flags")),
+        "limactl" => ("shell", shape("", ANY, 1).named("shell workdir")),
+        "machinectl" => ("shell", shape("EM", ANY, 1).named("uid setenv machine")),
+        "perf" => ("stat record trace", shape("epoCtFcIxGDmr", ANY, 0).named("event pid output cpu repeat")),
+        "toolbox" => ("run", shape("cdr", ANY, 0).named("container distro release")),
         _ => return None,
     })
 }
@@ -294,7 +307,7 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
             return container(program, arguments);
         }
-        "kubectl" | "oc" => {
+        "kubectl" | "oc" | "lxc" | "incus" | "pct" | "multipass" => {
             let exec = arguments.iter().position(|word| word.text == "exec")?;
             let dashes = arguments.iter().skip(exec).position(|word| word.text == "--")?;
             return Some(WrapperCommand {
@@ -303,14 +316,25 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
                 ..WrapperCommand::default()
             });
         }
+        "vagrant" => {
+            let script = arguments
+                .iter()
+                .position(|word| matches!(word.text.as_str(), "-c" | "--command"))?;
+            let is_ssh = arguments.first().is_some_and(|word| word.text == "ssh");
+            return is_ssh.then(|| WrapperCommand {
+                command: script + 1,
+                is_script: true,
+                host: ExecutionHost::Remote,
+                ..WrapperCommand::default()
+            });
+        }
         _ => {}
     }
-    // `machinectl shell root@box /bin/rm x`: the words before it are options and the name of the machine.
-    if program == "machinectl" {
-        let shell = arguments.iter().position(|word| word.text == "shell")?;
-        let shape = shape("EM", ANY, 1).named("uid setenv machine");
-        let mut wrapper = shape.wrapper(&arguments[shell + 1..]);
-        wrapper.command += shell + 1;
+    if let Some((subcommands, shape)) = shape_after_subcommand(program) {
+        let is_subcommand = |word: &Argument| has_word(subcommands, &word.text);
+        let before = arguments.iter().position(is_subcommand)? + 1;
+        let mut wrapper = shape.wrapper(arguments.get(before..)?);
+        wrapper.command += before;
         return Some(wrapper);
     }
     let shape = shape_of(program)?;
@@ -476,6 +500,11 @@ mod tests {
             "machinectl shell root@ rm -rf /",
             "machinectl -q shell --uid 0 box rm -rf /",
             "sshpass -p x rm -rf /",
+            "perf stat -r 3 rm -rf /",
+            "toolbox run -c box rm -rf /",
+            "distrobox enter box -- rm -rf /",
+            "lxc exec box -- rm -rf /",
+            "vagrant ssh -c rm -rf /",
             "taskset -c 0,1 rm -rf /",
             "timeout -s KILL --kill-after 2 1m rm -rf /",
             "env -i -u X A=b B= rm -rf /",

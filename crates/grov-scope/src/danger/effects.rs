@@ -140,7 +140,8 @@ pub(super) fn of_command(
     // A clone among temporary files is made to be thrown away.
     let is_in_clone =
         command.name() == "git" && command.git().0 != "push" && context.is_in_temporary_folder();
-    let happens = harmless::happens_anyway(command, programs);
+    let may_be_trial = is_harmless(command) || command.has("", 'n');
+    let happens = may_be_trial && harmless::happens_anyway(command, programs);
     if is_harmless(command) && !happens || is_in_clone {
         return None;
     }

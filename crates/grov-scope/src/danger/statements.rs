@@ -434,13 +434,20 @@ fn deletes_from(words: &[&str]) -> bool {
     #[rustfmt::skip]
     const MODIFIERS: &[&str] = &["low_priority", "quick", "ignore", "top", "only"];
     const MAX_TABLES: usize = 6;
+    const MAX_WORDS: usize = 64;
     let Some(at) = words.iter().take(MAX_TABLES).position(|word| *word == "from") else {
         return false;
     };
     let between = words.get(1..at).unwrap_or_default();
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     // The alias of a table precedes `FROM` only if the table follows with that name.
-    let is_table = |word: &&str| words.get(at + 1..).is_some_and(|rest| rest.contains(word));
+    let is_table = |word: &&str| {
+        words
+            .iter()
+            .skip(at + 1)
+            .take(MAX_WORDS)
+            .any(|other| other == word)
+    };
     words.first() == Some(&"delete")
         && between
             .iter()

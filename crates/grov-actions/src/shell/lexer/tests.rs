@@ -81,6 +81,7 @@ fn scripts_are_split_as_by_a_shell() {
             "case $x in a|b) c;; *) d;; esac; e",
             "[case|$x|in|a][c][d][esac][e]",
         ),
+        ("case $x in (a) c;; esac; d", "[c][esac][d]"),
         ("f() { a; }", "[{|a](f: a;)[}]"),
         ("rm !(*.rs)", "[rm|!(*.rs)]"),
         ("if a; then b; else c; fi", "[if|a][then|b][else|c][fi]"),

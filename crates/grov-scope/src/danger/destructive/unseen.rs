@@ -60,6 +60,7 @@ fn is_own(file: &str, context: &EvaluationContext<'_>) -> bool {
 
 /// The finding for a recursive removal of a variable that the line does not set, unless it sounds like a result: `rm -rf $SRC`.
 pub(super) fn of_variable(command: &Program, path: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
+    const MAX_LINE: usize = 16 * 1024;
     let name = path.trim_end_matches('/').strip_prefix('$')?;
     let name = name
         .strip_prefix('{')
@@ -71,14 +72,15 @@ pub(super) fn of_variable(command: &Program, path: &str, context: &EvaluationCon
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let sets = |before: &str| context.line.contains(&format!("{before}{name}"));
     let is_set =
-        context.line.contains(&format!("{name}=")) || sets("for ") || sets("read ") || sets("read -r ");
+        || context.line.contains(&format!("{name}=")) || sets("for ") || sets("read ") || sets("read -r ");
     let is_listed = command.through.iter().any(|program| program == "xargs");
     // The rules about Grov have a stronger reason.
     let fine = !is_name
         || name.starts_with("GROV")
-        || is_set
         || is_listed
         || context.line.is_empty()
+        || context.line.len() > MAX_LINE
+        || is_set()
         || context.uses_temporary
         || super::is_result(name)
         || context.asks_for_removal();

@@ -47,6 +47,8 @@ fn words(command: &Program) -> Vec<&str> {
 
 /// A path with the backslashes that the line has, and that a shell of Unix takes away.
 pub(in crate::danger) fn as_typed<'t>(path: &'t str, line: &'t str) -> &'t str {
+    const MAX_LINE: usize = 16 * 1024;
+    let line = if line.len() > MAX_LINE { "" } else { line };
     let is_same = |word: &&str| word.contains('\\') && word.split('\\').collect::<String>() == path;
     let words = line.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.into_iter().find(is_same).unwrap_or(path)

@@ -114,3 +114,45 @@ fn shows_help(command: &Program) -> bool {
         && command.through.iter().all(|program| program != "xargs")
         && !OTHERWISE.contains(&command.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::danger::tests::is_asked;
+
+    #[test]
+    fn the_last_option_decides_about_a_dry_run() {
+        for command in [
+            "git push --force -n --no-dry-run origin main",
+            "git clean -fdn --no-dry-run",
+            "kubectl drain node-1 --dry-run=client --dry-run=none",
+            "kubectl delete ns prod --dry-run --dry-run=False",
+            "npm unpublish a@1 --dry-run --no-dry-run",
+            "kubectl delete ns prod --namespace --dry-run=client",
+            "helm uninstall web --kube-context --dry-run",
+            "docker compose -f --dry-run down -v",
+            "sudo kubeadm reset --dry-run | sh",
+            "zfs destroy -nv tank/data@x | tail -1 | sudo sh",
+            "python -m django migrate app zero",
+            "yarn npm unpublish a",
+            "mongorestore --drop --dir /tmp/dump",
+            "velero restore create --from-backup nightly",
+        ] {
+            assert!(is_asked("Fix the parser", command), "{command}");
+        }
+        for command in [
+            "aws ec2 terminate-instances --instance-ids i-1 --no-dry-run --dry-run",
+            "terraform state mv -dry-run=false -dry-run a.b a.c",
+            "kubectl delete ns prod --namespace x --dry-run=server",
+            "pnpm -w publish --dry-run",
+            "zfs destroy -nv tank/data@x | tail -1",
+            "terraform destroy -help",
+            "aws s3 rb help",
+            "pulumi destroy --preview-only",
+            "flask db downgrade base --sql",
+            "velero restore create --from-backup nightly -o yaml",
+            "kubectl annotate deploy api team=x",
+        ] {
+            assert!(!is_asked("Fix the parser", command), "{command}");
+        }
+    }
+}

@@ -83,7 +83,11 @@ fn without_strings(code: &str) -> String {
                 plain.push(quote);
                 inside.get(end + 1..).unwrap_or_default()
             }
-            None => inside,
+            // An apostrophe in a comment.
+            None => {
+                plain.push_str(line);
+                inside.get(line.len()..).unwrap_or_default()
+            }
         };
     }
     plain + rest
