@@ -296,6 +296,12 @@ pub(crate) fn wrapped(name: &str, arguments: &[Argument]) -> Option<Wrapped> {
         // `su` without arguments is a shell.
         return (name != "su").then_some(Wrapped::Bare);
     }
+    // It does something itself: as root, it reads the whole machine.
+    if name == "perf" {
+        return Some(Wrapped::Runner {
+            command: wrapper.command,
+        });
+    }
     Some(Wrapped::InPlace {
         command: wrapper.command,
         is_guess: wrapper.is_guess,
