@@ -214,12 +214,14 @@ fn system_moved(path: &str, context: &EvaluationContext<'_>) -> Option<Finding> 
         .find_map(|homes| bare.strip_prefix(homes));
     let is_home = home.is_some_and(|name| !name.is_empty() && !name.contains('/'));
     let is_local = FOLDERS.iter().any(is_below) && !bare.starts_with("/usr/local/");
+    let is_whole = path.starts_with(['/', '~', '$']) && WHOLE.contains(&bare);
+    if !(is_local || is_home || is_whole) {
+        return None;
+    }
     let place = NormalizedPath::new(context.root, path);
-    let fine = is_excused(&place, context) || context.compiled.request.orders_any(&["mov", "backup"]);
+    let asked = is_excused(&place, context) || context.compiled.request.orders_any(&["mov", "backup"]);
     let reason = format!("{path} is a folder of the system and is moved away, which was not requested");
-    finding(DESTRUCTIVE, Some(path), reason).filter(|_| {
-        (is_local || is_home || path.starts_with(['/', '~', '$']) && WHOLE.contains(&bare)) && !fine
-    })
+    finding(DESTRUCTIVE, Some(path), reason).filter(|_| !asked)
 }
 
 /// Whether a path is a hidden file or folder in the home directory.

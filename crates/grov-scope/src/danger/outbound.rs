@@ -84,12 +84,12 @@ pub(super) fn of_command(
             "A message is sent to others, which was not requested",
         );
     }
-    remote_script(programs, context).filter(|_| remote_script::runs(command, source, programs, context))
+    remote_script::runs(command, source, programs, context).then(|| remote_script(programs, context))?
 }
 
 /// The finding for a line of PowerShell that evaluates what it downloads, with syntax that other shells do not have.
 pub(super) fn of_line(line: &str, programs: &[Program], context: &EvaluationContext<'_>) -> Option<Finding> {
-    remote_script(programs, context).filter(|_| remote_script::evaluates_download(line, programs))
+    remote_script::evaluates_download(line, programs).then(|| remote_script(programs, context))?
 }
 
 /// The finding for a script from the network, unless the request asks for it.
