@@ -146,8 +146,14 @@ mod tests {
         for assent in ["Yes, proceed.", "ja, mach weiter", "go on", "好的，继续"] {
             assert_eq!(intent(&[assent], &[]).goal, "", "{assent}");
         }
-        assert_eq!(intent(&["Yes, proceed.", "Add a toggle"], &[]).goal, "Add a toggle");
-        assert_eq!(intent(&["yes, but fix the menu first"], &[]).goal, "yes, but fix the menu first");
+        assert_eq!(
+            intent(&["Yes, proceed.", "Add a toggle"], &[]).goal,
+            "Add a toggle"
+        );
+        assert_eq!(
+            intent(&["yes, but fix the menu first"], &[]).goal,
+            "yes, but fix the menu first"
+        );
     }
 
     #[test]

@@ -246,14 +246,15 @@ impl Turn<'_> {
     fn start(&self, action: TaskAction, why: &str) -> TaskAnalysis {
         let answered =
             self.prompt.only_asks && !self.proof.changed && self.claims.says_something && self.answered();
-        let goal = if !self.goal.is_empty() {
-            self.goal.clone()
-        } else if !self.text.is_empty() && !self.prompt.approves && !self.prompt.acknowledges {
-            shorten(&self.text, goal::MAX_CHARACTERS)
-        } else {
-            let TaskContextQuestion { actions, answer, .. } = self.question;
-            extraction::goal_from_actions(actions, answer, goal::MAX_CHARACTERS)
-        };
+        let text = || shorten(&self.text, goal::MAX_CHARACTERS);
+        let TaskContextQuestion { actions, answer, .. } = self.question;
+        let done = || extraction::goal_from_actions(actions, answer, goal::MAX_CHARACTERS);
+        let agrees = self.prompt.approves || self.prompt.acknowledges;
+        let sources: [&dyn Fn() -> String; 2] = if agrees { [&done, &text] } else { [&text, &done] };
+        let goal = std::iter::once(self.goal.clone())
+            .chain(sources.iter().map(|source| source()))
+            .find(|goal| !goal.is_empty())
+            .unwrap_or_default();
         let proof = self.finished(&goal, !self.prompt.approves && !self.prompt.acknowledges);
         TaskAnalysis {
             action,

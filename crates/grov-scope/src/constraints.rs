@@ -50,7 +50,7 @@ use read_by_model::LimitByModel;
 use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
-pub use stated::{opens_by_confining, states_limit};
+pub use stated::ReadClause;
 use vocabulary::Term;
 use written::{Written, WrittenConstraint};
 

@@ -29,7 +29,7 @@ mod rules;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
-pub use constraints::{opens_by_confining, states_limit};
+pub use constraints::ReadClause;
 pub use contract::asks_to_act;
 pub use danger::RunScript;
 pub use file_kind::{FileKind, is_build_output, is_temporary};

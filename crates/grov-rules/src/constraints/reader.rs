@@ -140,12 +140,12 @@ impl Reader<'_, '_> {
             // "Write a hook that refuses commits" asks for work; "leave a.rs alone" does not.
             let leaves = matches!(self.cue(start), Some((_, Cue::Leave | Cue::Keep)));
             let text = &sentence[self.words[start].start..self.words[clause.to].end];
-            let confines = || grov_scope::opens_by_confining(text, self.context.languages);
-            if self.is_order(start) && !leaves && !self.is_idle(start) && clause.to > start + 3 && !confines()
-            {
+            let read = grov_scope::ReadClause::new(text, self.context.languages);
+            let is_order = self.is_order(start) && !leaves && !self.is_idle(start) && clause.to > start + 3;
+            if is_order && !read.opens_by_confining() {
                 continue;
             }
-            if grov_scope::states_limit(text, self.context.languages, self.narrates(start, clause.to)) {
+            if read.states_limit(self.narrates(start, clause.to)) {
                 // "Guests must not change the password or delete the account" is what the program has to do.
                 let acts = self
                     .clauses

@@ -45,8 +45,11 @@ pub(super) fn find(
         for (index, clause) in clauses.iter().enumerate() {
             let text = &sentence[clause.from..clause.to];
             // "不要な" is a word for things, which are to be removed.
-            let is_stated =
-                || japanese && !text.contains("不要") && grov_scope::states_limit(text, languages, false);
+            let is_stated = || {
+                japanese
+                    && !text.contains("不要")
+                    && grov_scope::ReadClause::new(text, languages).states_limit(false)
+            };
             if clause.from < taken || clause.asks || !is_constraint(text, table, japanese) && !is_stated() {
                 continue;
             }

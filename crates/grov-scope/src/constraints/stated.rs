@@ -37,17 +37,37 @@ fn is_kana_letter(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}')
 }
 
-/// Whether a clause of a prompt in these languages states a limit: it negates a change, says what stays as it is, or confines to
-/// a path. `narrates` says that its words may also tell a story: then it must name files, too.
-pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
-    let words = tokens(clause, prompt);
-    if !WORDS.contains(&words.len()) {
-        return false;
+/// A clause of a prompt, with the meanings of its words.
+pub struct ReadClause<'a> {
+    text: &'a str,
+    words: Vec<Token>,
+}
+
+impl<'a> ReadClause<'a> {
+    /// Reads a clause of a prompt in these languages.
+    pub fn new(text: &'a str, prompt: Languages) -> Self {
+        let words = tokens(text, prompt);
+        Self { text, words }
     }
+
+    /// Whether it states a limit: it negates a change, says what stays as it is, or confines to a path. `narrates` says that its
+    /// words may also tell a story: then it must name files, too.
+    pub fn states_limit(&self, narrates: bool) -> bool {
+        WORDS.contains(&self.words.len()) && states(self.text, &self.words, narrates)
+    }
+
+    /// Whether it begins with words that confine: "limit your changes to src/".
+    pub fn opens_by_confining(&self) -> bool {
+        let first = self.words.iter().find(|token| !token.is(Term::Filler));
+        first.is_some_and(|token| token.is(Term::Only) && token.is_phrase)
+    }
+}
+
+fn states(clause: &str, words: &[Token], narrates: bool) -> bool {
     let has = |terms: &[Term]| words.iter().any(|token| token.is_any(terms));
     let is_thing =
         |token: &Token| token.is_place() || token.is_quoted || token.term.is_none() || names_thing(token);
-    if !narrates && super::effects::states(&words) {
+    if !narrates && super::effects::states(words) {
         return true;
     }
     // "The only file you may edit is a.ts"
@@ -55,7 +75,7 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
         < words.iter().position(|token| token.is(Term::Permit))
         && has(&[Term::Only]);
     let states_other = |token: &Token| {
-        token.is_any(OTHERS) && !(token.is(Term::Permit) && (denies_permission(&words) || is_only))
+        token.is_any(OTHERS) && !(token.is(Term::Permit) && (denies_permission(words) || is_only))
     };
     // "コミットしない"
     let is_command = |token: &Token| token.is_any(COMMANDS) && !token.is_any(&[Term::Not, Term::Filler]);
@@ -98,15 +118,6 @@ pub fn states_limit(clause: &str, prompt: Languages, narrates: bool) -> bool {
         || negation.is_some_and(|at| !speaks(at) && negates(at))
         // "Just add /v2/invoices" requests.
         || words.iter().any(Token::is_place) && has(&[Term::Only]) && !has(&[Term::Add])
-}
-
-/// Whether a clause begins with words that confine: "limit your changes to src/".
-pub fn opens_by_confining(clause: &str, prompt: Languages) -> bool {
-    let words = tokens(clause, prompt);
-    words
-        .iter()
-        .find(|token| !token.is(Term::Filler))
-        .is_some_and(|token| token.is(Term::Only) && token.is_phrase)
 }
 
 /// Whether a word means files.

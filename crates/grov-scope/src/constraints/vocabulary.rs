@@ -198,21 +198,42 @@ const UNSPACED: &[(usize, Phrases)] = &[(9, asian::CHINESE), (10, asian::JAPANES
 /// A phrase, its meaning, and the position of its language.
 type Entry = (&'static str, Term, usize);
 
-/// The phrases of languages by their first byte, each in the order of the languages.
-type Index = [Vec<Entry>; 256];
+/// The phrases of languages by their first two bytes, each in the order of the languages.
+type Index = Vec<([u8; 2], Entry)>;
 
 fn index(languages: &[(usize, Phrases)]) -> Index {
-    let mut index: Index = std::array::from_fn(|_| Vec::new());
+    let mut index = Index::new();
     for (language, all) in languages {
         for (term, phrases) in *all {
-            for phrase in *phrases {
-                if let Some(first) = phrase.bytes().next() {
-                    index[usize::from(first)].push((phrase, *term, *language));
-                }
-            }
+            let entries = phrases
+                .iter()
+                .map(|phrase| (first_bytes(phrase), (*phrase, *term, *language)));
+            index.extend(entries);
         }
     }
+    index.sort_by_key(|(first, _)| *first);
     index
+}
+
+/// The phrases that begin with the same two bytes as a text.
+fn like<'i>(index: &'i Index, text: &str) -> impl Iterator<Item = &'i Entry> {
+    let first = first_bytes(text);
+    let from = index.partition_point(|(bytes, _)| *bytes < first);
+    let like = index
+        .iter()
+        .skip(from)
+        .take_while(move |(bytes, _)| *bytes == first);
+    like.map(|(_, entry)| entry)
+}
+
+/// The first two bytes of a text; 0 for a second one that its first word does not have.
+pub(super) fn first_bytes(text: &str) -> [u8; 2] {
+    let mut bytes = text.bytes();
+    let first = bytes.next().unwrap_or_default();
+    [
+        first,
+        bytes.next().filter(|second| *second != b' ').unwrap_or_default(),
+    ]
 }
 
 // Filled with the first constraint: most contracts have none.
@@ -229,9 +250,8 @@ pub(super) fn longest_spaced(
     languages: Languages,
     length: impl Fn(&'static str) -> Option<usize>,
 ) -> Option<(Term, usize)> {
-    let first = word.bytes().next()?;
     let mut best: Option<(Term, usize, bool)> = None;
-    for (phrase, term, language) in &SPACED_INDEX[usize::from(first)] {
+    for (phrase, term, language) in like(&SPACED_INDEX, word) {
         let is_likely = languages.has(*language);
         if !is_likely && *language != ENGLISH {
             continue;
@@ -247,9 +267,8 @@ pub(super) fn longest_spaced(
 
 /// The longest phrase at the beginning of a text without spaces, and its length in bytes.
 pub(super) fn longest_unspaced(text: &str) -> Option<(Term, usize)> {
-    let first = text.bytes().next()?;
     let mut best: Option<(Term, usize)> = None;
-    for (phrase, term, _) in &UNSPACED_INDEX[usize::from(first)] {
+    for (phrase, term, _) in like(&UNSPACED_INDEX, text) {
         if text.starts_with(phrase) && best.is_none_or(|(_, most)| phrase.len() > most) {
             best = Some((*term, phrase.len()));
         }

@@ -1,6 +1,7 @@
 //! How people name the effects of commands, in eleven languages, by a table.
 
 use crate::constraints::named::is_unspaced_text;
+use crate::constraints::vocabulary::first_bytes;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -34,8 +35,8 @@ impl Phrase {
 #[derive(Debug, Default)]
 struct Names {
     phrases: Vec<Phrase>,
-    /// Phrases by the first bytes of their first word.
-    spaced: HashMap<[u8; 2], Vec<usize>>,
+    /// Phrases by the first bytes of their first word, sorted.
+    spaced: Vec<([u8; 2], usize)>,
     unspaced: Vec<usize>,
     /// What belongs to an effect besides.
     parts: HashMap<&'static str, Vec<&'static str>>,
@@ -67,7 +68,20 @@ impl Names {
                 found.add(word, &classes, effect);
             }
         }
+        found.spaced.sort_unstable();
         found
+    }
+
+    /// The phrases that begin like a word.
+    fn like(&self, word: &str) -> impl Iterator<Item = &Phrase> {
+        let first = first_bytes(word);
+        let from = self.spaced.partition_point(|(bytes, _)| *bytes < first);
+        let like = self
+            .spaced
+            .iter()
+            .skip(from)
+            .take_while(move |(bytes, _)| *bytes == first);
+        like.filter_map(|(_, number)| self.phrases.get(*number))
     }
 
     fn add(&mut self, phrase: &'static str, classes: &Arc<[&'static str]>, effect: Option<&'static str>) {
@@ -76,7 +90,7 @@ impl Names {
             self.unspaced.push(number);
         } else {
             let first = phrase.split('_').next().unwrap_or_default();
-            self.spaced.entry(first_bytes(first)).or_default().push(number);
+            self.spaced.push((first_bytes(first), number));
         }
         self.phrases.push(Phrase {
             text: phrase,
@@ -110,12 +124,7 @@ pub(super) fn said_in(words: &[&str], unspaced: Option<&str>) -> (Vec<Said>, Vec
     let known = &*NAMES;
     let mut found: Vec<Said> = Vec::new();
     for at in 0..words.len() {
-        let numbers = known.spaced.get(&first_bytes(words[at]));
-        for phrase in numbers
-            .into_iter()
-            .flatten()
-            .filter_map(|number| known.phrases.get(*number))
-        {
+        for phrase in known.like(words[at]) {
             if let Some(length) = phrase.begins(&words[at..]) {
                 found.push((phrase, at..at + length));
             }
@@ -148,12 +157,6 @@ pub(super) fn said_in(words: &[&str], unspaced: Option<&str>) -> (Vec<Said>, Vec
             .effect
             .is_none_or(|effect| !instead.contains(&effect) && (range.is_empty() || !is_within(range)))
     })
-}
-
-/// The first two bytes of a word; the second is 0 for a shorter one. No pattern has a `*` before its third byte.
-fn first_bytes(word: &str) -> [u8; 2] {
-    let mut bytes = word.bytes();
-    [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()]
 }
 
 /// Whether a word is that of a pattern, which may end with a `*`.
