@@ -118,7 +118,7 @@ pub(super) const DECIDED: &[&str] = &[
     "decid*", "deliberately", "descart*", "dropped", "ecarte*", "eleg*", "elegi", "entschied*", "entschieden",
     "escolh*", "expres", "gekozen", "gewahlt", "gewechselt", "going with", "hemos optado", "ho scelto",
     "ik ben overgestapt", "intentionally", "kept", "koos", "mantenemos", "mantengo", "mantenho", "mantenut*",
-    "mantive", "mantuve", "moved to", "odrzuc*", "on purpose", "opt*", "opte*", "overgestapt", "passato a", "passe a",
+    "mantive", "mantuve", "moved to", "odrzuc*", "on purpose", "opte*", "opted", "optei", "opting", "opto", "overgestapt", "passato a", "passe a",
     "passei para", "prefer*", "przeszedlem na", "przeszlismy na", "rejected", "renonce*", "retenu*", "ruled out",
     "scartat*", "scelgo", "scelto", "sectim", "settled on", "stayed", "staying", "stick with", "sticking with",
     "stuck with", "switched to", "tercih*", "umgestellt auf", "vazgec*", "verworfen", "verzicht*", "volontairement",
@@ -172,15 +172,20 @@ pub(super) const NEGATIONS: &[&str] = &[
     "niet", "no", "non", "not", "nu", "pas", "wasn't", "weren't", "won't", "не", "нет",
 ];
 
+/// English negations of descriptions.
+pub(super) const DESCRIBING: &[&str] = &[
+    "aren't", "doesn't", "don't", "isn't", "no", "non", "not", "wasn't", "weren't", "won't",
+];
+
 /// Words of a failure or of a problem: a sentence that narrates it is no decision.
 #[rustfmt::skip]
 pub(super) const PROBLEMS: &[&str] = &[
     "blocked", "brakuje", "breaks", "broke", "broken", "bug", "caia", "casse", "caused", "crash*", "duplicat*",
     "echou*", "eroare*", "erreur*", "erro", "error*", "erros", "esueaza", "failed", "failing", "fails", "failure*",
     "falhando", "falhava", "falhou", "falla", "fallaba", "fallan", "fallisce", "fallito", "fallo", "fehler*",
-    "fehlschlag*", "fehlt*", "flackert*", "flaky", "gagal", "hangs", "happened", "hata*", "hiba*", "hung", "kaputt",
+    "fehlschlag*", "fehlt*", "flackert*", "flaky", "gagal", "hangs", "happened", "hata*", "hiba*", "hung", "issue", "issues", "kaputt",
     "leak*", "lento", "lost", "mislukt*", "missing", "nie dziala*", "outage", "pada", "padal*", "pica", "plante*",
-    "probleem", "problem*", "problema*", "probleme*", "re-rendered", "rerender*", "slow", "slower", "stuck",
+    "probleem", "problem*", "problema*", "probleme*", "re-rendered", "reason", "rerender*", "slow", "slower", "stuck",
     "timed out", "was wrong", "were wrong", "werkt niet", "wrong", "zawodzi*", "zepsut*", "не работал*", "ошибк*",
     "падал*", "сломал*",
 ];
@@ -205,7 +210,7 @@ pub(super) const ADVICE: &[&str] = &[
 /// What begins an order, an example or advice, and no reason.
 #[rustfmt::skip]
 pub(super) const ASIDES: &[&str] = &[
-    "below", "bitte", "bspw", "covers", "describes", "documents", "e.g", "etwa", "explains", "for example", "for instance", "here's", "if you", "let's", "like", "lists", "n'hesite", "notes", "par exemple", "per esempio",
+    "aber", "below", "bitte", "bspw", "but", "covers", "describes", "documents", "e.g", "etwa", "explains", "for example", "for instance", "here's", "however", "if you", "let's", "like", "lists", "n'hesite", "notes", "par exemple", "per esempio",
     "please", "pls", "por ejemplo", "por exemplo", "por favor", "prosze", "provides", "s'il te plait", "s'il vous plait", "see", "such as", "te rog", "zum beispiel", "например", "пожалуйста",
 ];
 
@@ -219,17 +224,23 @@ pub(super) const LISTS: &[&str] = &[
     "changes", "details", "files", "issues", "notes", "options", "results", "steps", "summary",
 ];
 
+/// What goes on with a narration, and begins no choice.
+#[rustfmt::skip]
+pub(super) const GOING_ON: &[&str] = &[
+    "aber", "but", "dar", "however", "jedoch", "ma", "option", "opcion", "variante", "maar", "mais", "mas", "ok", "okay", "pero", "so", "also", "currently", "actually", "still", "но",
+];
+
 /// What begins a condition, a step or a remark, and no choice.
 #[rustfmt::skip]
 pub(super) const CONDITIONS: &[&str] = &[
-    "after", "als", "apres", "before", "bevor", "cuando", "daca", "despues", "falls", "if", "jesli", "nachdem", "note", "once", "quand", "quando", "se", "si", "wenn",
+    "after", "als", "apres", "approach", "before", "bevor", "cuando", "daca", "despues", "falls", "if", "jesli", "nachdem", "note", "once", "opcion", "option", "optie", "opzione", "variante", "quand", "quando", "se", "si", "wenn",
     "после", "если",
 ];
 
 /// Verbs of steps that the agent tells the user to take.
 #[rustfmt::skip]
 pub(super) const STEPS: &[&str] = &[
-    "check", "clear", "click", "close", "copy", "enter", "go", "hard-refresh", "log", "navigate", "open", "paste", "press", "refresh", "reload", "reopen", "restart", "run",
+    "align", "avoid", "check", "clear", "click", "close", "consider", "copy", "ensure", "enter", "make", "treat", "go", "hard-refresh", "log", "navigate", "open", "paste", "press", "refresh", "reload", "reopen", "restart", "run",
     "scroll", "sign", "test", "try", "type", "verify", "visit",
 ];
 
@@ -359,6 +370,12 @@ pub(super) const CHINESE_CONSEQUENCES: &[&str] = &["所以", "因此", "因而",
 pub(super) const CHINESE_CHOICES: &[&str] = &[
     "用", "采用", "选", "保留", "沿用", "没有", "没用", "不用", "不要", "不做", "不加", "不写", "不改", "不再", "而不是", "而非", "放弃", "只", "统一",
     "保持", "维持", "不在", "没在", "改成", "改为", "换成", "固定", "先", "限制", "默认", "没加", "没写", "没改", "没动", "没做", "继续", "仍", "还是", "存", "放在", "放到",
+];
+/// Chinese and Japanese: what was decided for or against.
+#[rustfmt::skip]
+pub(super) const UNSPACED_DECIDED: &[&str] = &[
+    "没用", "不用", "没有用", "没有加", "没有改", "不再", "而不是", "而非", "放弃", "保留", "沿用", "改用", "改成", "换成", "采用", "选了", "选用", "没动", "没改", "没加",
+    "ではなく", "じゃなく", "やめ", "残し", "採用", "使わ", "せずに", "ませんでした", "ことにし", "見送",
 ];
 /// Chinese: a failure.
 pub(super) const CHINESE_PROBLEMS: &[&str] = &[

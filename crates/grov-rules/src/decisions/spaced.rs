@@ -2,8 +2,9 @@
 
 use super::lexicon::{
     ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONDITIONS, CONSEQUENCES, DECIDED,
-    DETERMINERS, EARLIER, FAILING_VERBS, FINITE, INQUIRIES, Kind, LISTS, NARRATING, NEGATIONS, NUMERALS,
-    OBSERVING, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES, REASON_LABELS, SINCE, SPEAKERS, STEPS,
+    DESCRIBING, DETERMINERS, EARLIER, FAILING_VERBS, FINITE, GOING_ON, INQUIRIES, Kind, LISTS, NARRATING,
+    NEGATIONS, NUMERALS, OBSERVING, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES, REASON_LABELS, SINCE,
+    SPEAKERS, STEPS,
 };
 use super::{Candidate, Context, Source, has_any, is_unspaced};
 use crate::goal::{Sentence, asks_for_work};
@@ -244,9 +245,19 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     let choice_text = &text[first.start..last.end];
     let found = weight(choice_text, choice, context);
     let is_turned = one.kind == Kind::Consequence || is_front;
+    // "The page loads, so you can delete four hooks" advises.
+    let advises = choice
+        .iter()
+        .any(|word| word.is_any(&["you", "your", "vous", "tu", "puedes", "du", "sie", "voce", "puoi"]));
+    let found = found.filter(|weight| {
+        one.kind != Kind::Consequence
+            || context.source != Source::Closing
+            || is_own_choice(choice, *weight)
+            || !advises
+    });
     let weight = match found {
         Some(weight) => weight,
-        None if one.kind != Kind::Consequence => weak(choice, reason, one.kind, context)?,
+        None if one.kind != Kind::Consequence => weak(choice, reason, one.kind, is_front, context)?,
         None => return None,
     };
     let reason = if is_turned {
@@ -267,6 +278,13 @@ fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
     let decided = has_any(DECIDED, choice);
     let is_prompt = context.source == Source::Prompt;
     if !is_prompt && (has_any(ADVICE, choice) || narrates_past(choice) || tells_step(choice, context)) {
+        return None;
+    }
+    if !is_prompt && !context.is_announced && choice.first().is_some_and(|first| first.is_any(GOING_ON)) {
+        return None;
+    }
+    // "The issue was that …", "The reason you saw …"
+    if !is_prompt && !context.is_announced && has_any(PROBLEMS, choice.get(..MAX_SPOKEN).unwrap_or(choice)) {
         return None;
     }
     if context.is_announced || decided || rejects {
@@ -293,6 +311,22 @@ fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
         return Some(2);
     }
     None
+}
+
+/// Whether words state a choice of the agent's own, for which a colon or a dash may stand before the reason.
+fn is_own_choice(choice: &[Word<'_>], weight: u8) -> bool {
+    let first_person = |word: &Word<'_>| FIRST_PERSON.iter().any(|ending| word.folded.ends_with(ending));
+    // "Doesn't limit the speed" describes; "nie dodałem indeksu" left something out.
+    let left_out = |word: &Word<'_>| word.is_any(NEGATIONS) && !word.is_any(DESCRIBING);
+    weight >= 3
+        || choice.iter().any(left_out) && !fails(choice)
+        || choice.first().is_some_and(|first| first.is_any(&["why"]))
+        || choice
+            .get(1)
+            .is_some_and(|second| second.is_any(&["he", "hemos", "ho", "abbiamo"]))
+        || choice.first().is_some_and(|first| first.is_any(SPEAKERS))
+        || choice.last().is_some_and(first_person)
+        || has_number(choice) && has_any(CHOICES, choice)
 }
 
 /// "Not GPG", "X, not Y": a choice that is rejected by name.
@@ -351,7 +385,13 @@ fn negates_a_deed(choice: &[Word<'_>]) -> bool {
 }
 
 /// The weight of a reported piece of work with a reason that names a need: "Retries with jitter, since all workers would …".
-fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) -> Option<u8> {
+fn weak(
+    choice: &[Word<'_>],
+    reason: &[Word<'_>],
+    kind: Kind,
+    is_front: bool,
+    context: Context,
+) -> Option<u8> {
     let is_report = matches!(context.source, Source::Closing | Source::Commit);
     let names = kind == Kind::Cause && is_name(choice);
     let is_short = choice.len() < 2 && !names;
@@ -369,9 +409,26 @@ fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) 
     let sets_number = has_number(choice) && !choice.iter().any(|word| word.folded.starts_with("test"));
     let explains =
         has_any(RATIONALES, reason) || sets_number || matches!(kind, Kind::Otherwise | Kind::Purpose);
+    // "Added a queue since …", "I …", and not "VLC exits because …".
+    let reports = choice.first().is_some_and(|first| {
+        first.is_any(SPEAKERS)
+            || first.folded.ends_with("ed")
+            || first.is_any(&["he", "ho", "am", "heb", "w", "dodalem", "usunalem"])
+    }) && !choice.iter().any(|word| word.is_any(&["already"]));
+    let is_passive = choice
+        .windows(2)
+        .any(|pair| pair[0].is_any(&["are", "is"]) && pair[1].folded.ends_with("ed"));
     // "Sessions are in Redis now, because …", "Meilisearch, because …".
     let states = names || has_any(SINCE, choice) && !choice.iter().any(|word| word.is_any(TEST_WORDS));
-    (!is_question && reason.len() >= 3 && (explains || states || context.is_item)).then_some(1)
+    // "Because the API drops requests, calls go through a bucket."
+    let is_report = context.source == Source::Commit
+        || reports
+        || is_passive
+        || sets_number
+        || states
+        || is_front
+        || kind == Kind::Otherwise;
+    (!is_question && is_report && reason.len() >= 3 && (explains || states || context.is_item)).then_some(1)
 }
 
 /// Words of a report on checks, which are no choice.
@@ -485,7 +542,10 @@ fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> 
             || has_any(CHOICES, choice)
             || asks_for_work(choice)
             || says_not(choice);
-        if let Some(weight) = weight(choice_text, choice, context).filter(|_| is_own) {
+        let is_report = context.source == Source::Closing;
+        let found = weight(choice_text, choice, context);
+        if let Some(weight) = found.filter(|weight| is_own && (!is_report || is_own_choice(choice, *weight)))
+        {
             return Some(Candidate {
                 choice: choice_text.to_owned(),
                 reason: text[reason[0].start..reason[reason.len() - 1].end].to_owned(),

@@ -255,6 +255,27 @@ fn narration_questions_and_advice_are_no_decisions() {
 }
 
 #[test]
+#[rustfmt::skip]
+fn what_reads_like_a_decision_and_is_none_is_left_out() {
+    for (source, text) in [
+        (Closing, "The issue was that Railway uses the backend folder, because the Dockerfile is there."),
+        (Closing, "VLC shows a frame and exits, because it doesn't know how to read the stream."),
+        (Closing, "Option 1: use `ffplay`, because it comes with ffmpeg"),
+        (Closing, "Make sure that no config file is set, because the default is right."),
+        (Closing, "You can use either approach:\n- Skip the migration, because the base is empty\n- Use a dump\n\nWhich one do you prefer?"),
+        (Closing, "Reload the window so that the tab picks up the new rules."),
+        (Closing, "如果没有配置头像，显示骨架屏，避免默认头像闪烁。"),
+        (Prompt, "[21:33:09.282] Running build in Washington, because the cache was not used"),
+        (Prompt, "help: Changed in 2.0: `pipeline` has been renamed to `tasks`"),
+        (Answer, "yes, clean it up and keep only the skeleton"),
+        (Answer, "I already built this and it worked well. So commit and push"),
+        (Answer, "it is not up to date, I still see 5700 untracked files in the changes tab"),
+    ] {
+        assert_eq!(find(source, text), [], "{text}");
+    }
+}
+
+#[test]
 fn a_decision_that_is_told_twice_is_kept_once() {
     let closing = "Partials are `mj-include` files since mjml has no partials of its own.";
     let summary = "2. Decisions: partials became mj-include, since mjml has no partials of its own.";
@@ -264,8 +285,9 @@ fn a_decision_that_is_told_twice_is_kept_once() {
 
 #[test]
 fn of_many_decisions_the_surest_are_kept() {
-    let weak = (0..20)
-        .map(|n| format!("- part{n} of module{n} in folder{n}, since item{n} needs thing{n} and stuff{n}"));
+    let weak = (0..20).map(|n| {
+        format!("- Added part{n} of module{n} in folder{n}, since item{n} needs thing{n} and stuff{n}")
+    });
     let mut text: Vec<String> = weak.collect();
     text.push("I kept gp3 instead of io2, because io2 would triple the bill.".to_owned());
     let found = decisions([(Closing, text.join("\n").as_str())]);

@@ -2,7 +2,7 @@
 
 use super::lexicon::{
     CHINESE_CAUSES, CHINESE_CHOICES, CHINESE_CONSEQUENCES, CHINESE_PROBLEMS, CHINESE_PURPOSES,
-    JAPANESE_CAUSES, JAPANESE_CHOICES, JAPANESE_ENDINGS, JAPANESE_PROBLEMS,
+    JAPANESE_CAUSES, JAPANESE_CHOICES, JAPANESE_ENDINGS, JAPANESE_PROBLEMS, UNSPACED_DECIDED,
 };
 use super::{Candidate, Context, Source};
 
@@ -96,8 +96,11 @@ fn chinese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Option
         let choice = text[at + length..].trim_start_matches(['，', ',']);
         return is_choice(choice).then_some((choice, &text[..at]));
     }
+    // "If it is empty, show the default, else …" describes what the program does.
+    let is_condition = has(&["如果", "若", "当", "時", "时，"], text) && context.source != Source::Prompt;
     if let Some((at, _)) = first(CHINESE_PURPOSES, text)
         && text[..at].chars().count() > 4
+        && (!is_condition || context.is_announced)
     {
         return accepts(&text[..at]).then_some((&text[..at], &text[at..]));
     }
@@ -111,6 +114,7 @@ fn chinese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Option
     // "没用 GPG：服务器上…", "保留 gp3（io2 贵三倍）".
     if let Some(at) = text.find(['：', '（', '—'])
         && is_choice(&text[..at])
+        && (context.is_announced || has(UNSPACED_DECIDED, &text[..at]))
         && text[at..]
             .chars()
             .filter(|letter| super::is_unspaced(*letter))
@@ -155,6 +159,7 @@ fn japanese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Optio
     // "GPGは使わない：サーバーの…".
     if let Some(at) = whole.find(['：', '（', '—'])
         && accepts(&whole[..at])
+        && (context.is_announced || has(UNSPACED_DECIDED, &whole[..at]))
         && whole[at..]
             .chars()
             .filter(|letter| super::is_unspaced(*letter))
