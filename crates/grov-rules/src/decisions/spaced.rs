@@ -398,6 +398,7 @@ fn weak(
     if !is_report
         || narrates_problem(choice)
         || has_any(ADVICE, choice)
+        || choice.first().is_some_and(|first| first.is_any(GOING_ON))
         || is_short
         || tells_step(choice, context)
     {
