@@ -278,10 +278,9 @@ fn tidied(candidate: Candidate) -> Option<Candidate> {
 /// A candidate that reads as a decision: neither part is an order to someone, an example, or a line of a log.
 fn sound(candidate: Candidate) -> Option<Candidate> {
     let is_log = |text: &str| {
-        let time = text.split('[').skip(1).any(|rest| {
-            let digits = rest.bytes().take(2).filter(u8::is_ascii_digit).count();
-            digits == 2 && rest.as_bytes().get(2) == Some(&b':')
-        });
+        let mut parts = text.split(|letter: char| !matches!(letter, '0'..='9' | ':'));
+        let time =
+            parts.any(|part| part.len() == 8 && part.bytes().filter(|byte| *byte == b':').count() == 2);
         time || text.contains(['✖', '✗', '│'])
     };
     let is_torn = |text: &str| {
