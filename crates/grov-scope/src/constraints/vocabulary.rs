@@ -198,47 +198,58 @@ const UNSPACED: &[(usize, Phrases)] = &[(9, asian::CHINESE), (10, asian::JAPANES
 /// A phrase, its meaning, and the position of its language.
 type Entry = (&'static str, Term, usize);
 
-/// The phrases of languages by their first two bytes, each in the order of the languages.
-type Index = Vec<([u8; 2], Entry)>;
+/// Things by the first two bytes of their text: a program that answers one prompt builds it, so it is built without sorting.
+#[derive(Debug)]
+pub(super) struct ByBeginning<T>(Vec<Vec<T>>);
 
-fn index(languages: &[(usize, Phrases)]) -> Index {
-    let mut index = Index::new();
-    for (language, all) in languages {
-        for (term, phrases) in *all {
-            let entries = phrases
-                .iter()
-                .map(|phrase| (first_bytes(phrase), (*phrase, *term, *language)));
-            index.extend(entries);
+impl<T> Default for ByBeginning<T> {
+    fn default() -> Self {
+        Self((0..BUCKETS).map(|_| Vec::new()).collect())
+    }
+}
+
+/// The number of buckets. A bucket may hold texts of several beginnings.
+const BUCKETS: usize = 1024;
+
+impl<T> ByBeginning<T> {
+    pub(super) fn add(&mut self, text: &str, one: T) {
+        if let Some(bucket) = self.0.get_mut(bucket(text)) {
+            bucket.push(one);
         }
     }
-    index.sort_by_key(|(first, _)| *first);
+
+    /// All things that begin like a text, and perhaps others, in the order in which they were added.
+    pub(super) fn like(&self, text: &str) -> &[T] {
+        self.0.get(bucket(text)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The bucket of a text, by the first two bytes of its first word.
+fn bucket(text: &str) -> usize {
+    let mut bytes = text.bytes().map(usize::from);
+    let first = bytes.next().unwrap_or_default();
+    let second = bytes
+        .next()
+        .filter(|second| *second != usize::from(b' '))
+        .unwrap_or_default();
+    (first * 37 + second) % BUCKETS
+}
+
+fn index(languages: &[(usize, Phrases)]) -> ByBeginning<Entry> {
+    let mut index = ByBeginning::default();
+    for (language, all) in languages {
+        for (term, phrases) in *all {
+            for phrase in *phrases {
+                index.add(phrase, (*phrase, *term, *language));
+            }
+        }
+    }
     index
 }
 
-/// The phrases that begin with the same two bytes as a text.
-fn like<'i>(index: &'i Index, text: &str) -> impl Iterator<Item = &'i Entry> {
-    let first = first_bytes(text);
-    let from = index.partition_point(|(bytes, _)| *bytes < first);
-    let like = index
-        .iter()
-        .skip(from)
-        .take_while(move |(bytes, _)| *bytes == first);
-    like.map(|(_, entry)| entry)
-}
-
-/// The first two bytes of a text; 0 for a second one that its first word does not have.
-pub(super) fn first_bytes(text: &str) -> [u8; 2] {
-    let mut bytes = text.bytes();
-    let first = bytes.next().unwrap_or_default();
-    [
-        first,
-        bytes.next().filter(|second| *second != b' ').unwrap_or_default(),
-    ]
-}
-
 // Filled with the first constraint: most contracts have none.
-static SPACED_INDEX: LazyLock<Index> = LazyLock::new(|| index(SPACED));
-static UNSPACED_INDEX: LazyLock<Index> = LazyLock::new(|| index(UNSPACED));
+static SPACED_INDEX: LazyLock<ByBeginning<Entry>> = LazyLock::new(|| index(SPACED));
+static UNSPACED_INDEX: LazyLock<ByBeginning<Entry>> = LazyLock::new(|| index(UNSPACED));
 
 /// The position of English, whose words for technical things are used in all languages.
 const ENGLISH: usize = 0;
@@ -251,7 +262,7 @@ pub(super) fn longest_spaced(
     length: impl Fn(&'static str) -> Option<usize>,
 ) -> Option<(Term, usize)> {
     let mut best: Option<(Term, usize, bool)> = None;
-    for (phrase, term, language) in like(&SPACED_INDEX, word) {
+    for (phrase, term, language) in SPACED_INDEX.like(word) {
         let is_likely = languages.has(*language);
         if !is_likely && *language != ENGLISH {
             continue;
@@ -268,7 +279,7 @@ pub(super) fn longest_spaced(
 /// The longest phrase at the beginning of a text without spaces, and its length in bytes.
 pub(super) fn longest_unspaced(text: &str) -> Option<(Term, usize)> {
     let mut best: Option<(Term, usize)> = None;
-    for (phrase, term, _) in like(&UNSPACED_INDEX, text) {
+    for (phrase, term, _) in UNSPACED_INDEX.like(text) {
         if text.starts_with(phrase) && best.is_none_or(|(_, most)| phrase.len() > most) {
             best = Some((*term, phrase.len()));
         }

@@ -1,7 +1,7 @@
 //! How people name the effects of commands, in eleven languages, by a table.
 
 use crate::constraints::named::is_unspaced_text;
-use crate::constraints::vocabulary::first_bytes;
+use crate::constraints::vocabulary::ByBeginning;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -35,8 +35,8 @@ impl Phrase {
 #[derive(Debug, Default)]
 struct Names {
     phrases: Vec<Phrase>,
-    /// Phrases by the first bytes of their first word, sorted.
-    spaced: Vec<([u8; 2], usize)>,
+    /// Phrases by the beginning of their first word.
+    spaced: ByBeginning<usize>,
     unspaced: Vec<usize>,
     /// What belongs to an effect besides.
     parts: HashMap<&'static str, Vec<&'static str>>,
@@ -68,29 +68,22 @@ impl Names {
                 found.add(word, &classes, effect);
             }
         }
-        found.spaced.sort_unstable();
         found
     }
 
-    /// The phrases that begin like a word.
+    /// The phrases that may begin with a word.
     fn like(&self, word: &str) -> impl Iterator<Item = &Phrase> {
-        let first = first_bytes(word);
-        let from = self.spaced.partition_point(|(bytes, _)| *bytes < first);
-        let like = self
-            .spaced
-            .iter()
-            .skip(from)
-            .take_while(move |(bytes, _)| *bytes == first);
-        like.filter_map(|(_, number)| self.phrases.get(*number))
+        let numbers = self.spaced.like(word).iter();
+        numbers.filter_map(|number| self.phrases.get(*number))
     }
 
     fn add(&mut self, phrase: &'static str, classes: &Arc<[&'static str]>, effect: Option<&'static str>) {
         let number = self.phrases.len();
-        if is_unspaced_text(phrase) {
+        if !phrase.is_ascii() && is_unspaced_text(phrase) {
             self.unspaced.push(number);
         } else {
             let first = phrase.split('_').next().unwrap_or_default();
-            self.spaced.push((first_bytes(first), number));
+            self.spaced.add(first, number);
         }
         self.phrases.push(Phrase {
             text: phrase,
