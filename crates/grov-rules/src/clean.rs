@@ -316,6 +316,21 @@ fn kind_of(line: &str, after_log: bool) -> Line {
     }
 }
 
+/// Whether a line is a statement of Python that consists of words: `except psycopg.Error as error:`.
+fn is_statement(line: &str) -> bool {
+    let trimmed = line.trim();
+    let (first, rest) = trimmed.split_once([' ', '(']).unwrap_or((trimmed, ""));
+    let is_indented = line.starts_with("    ") || line.starts_with('\t');
+    match first {
+        "def" | "class" | "elif" | "except" | "async" => trimmed.ends_with(':'),
+        "try:" | "finally:" | "else:" => rest.is_empty(),
+        "from" => rest.contains(" import "),
+        "if" | "for" | "while" | "with" => is_indented && trimmed.ends_with(':'),
+        "return" | "raise" | "await" | "import" => is_indented,
+        _ => false,
+    }
+}
+
 /// Whether a line looks pasted: program output or code.
 fn is_pasted(line: &str, after_log: bool) -> bool {
     let trimmed = line.trim_start();
@@ -332,7 +347,7 @@ fn is_pasted(line: &str, after_log: bool) -> bool {
     if trimmed.starts_with("at ") && trimmed.ends_with(')') && trimmed.contains(['/', ':']) {
         return true;
     }
-    if begins_with_time(trimmed) || is_level(trimmed) || is_exception(trimmed) {
+    if begins_with_time(trimmed) || is_level(trimmed) || is_exception(trimmed) || is_statement(line) {
         return true;
     }
     let sample = &trimmed[..trimmed.floor_char_boundary(400)];
@@ -466,6 +481,16 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(clean(text).prose.trim(), expected.trim(), "{text}");
         }
+    }
+
+    #[test]
+    fn statements_of_pasted_code_are_no_prose() {
+        let text = "Where is initialize_db?\n\nimport psycopg\n\ndef initialize_db(log):\n    try:\n        open()\n    except psycopg.Error as error:\n        return None\n\nFix it.";
+        let prose = clean(text).prose;
+        assert!(!prose.contains("except") && !prose.contains("def "), "{prose}");
+        assert!(prose.contains("Where is") && prose.contains("Fix it."), "{prose}");
+        let text = "Change these files:\nclass names stay\nexcept the tests";
+        assert_eq!(clean(text).prose.trim(), text);
     }
 
     #[test]
