@@ -5,7 +5,7 @@
 
 use super::goal;
 use super::scope::is_path;
-use super::text::{Word, push_new, quotation, shorten};
+use super::text::{Word, push_new, quotation, shorten, words};
 use grov_scope::phrases::Languages;
 
 pub(crate) mod headed;
@@ -56,6 +56,7 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
         }
     }
     ranges.sort_unstable();
+    ranges.retain(|(from, to)| !defines(&sentence[*from..*to]));
     for (from, to) in ranges {
         push_new(
             found,
@@ -63,6 +64,25 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
             MAX_CONSTRAINTS,
         );
     }
+}
+
+/// "CLAUDE.md = pointer only": a plan tells what something is. "Keep the timeout = 5" is a limit.
+fn defines(text: &str) -> bool {
+    let after = text.split_once(" = ").map(|(_, after)| words(after));
+    after.is_some_and(|after| {
+        after.iter().any(|word| {
+            word.is_any(&[
+                "only",
+                "solely",
+                "nur",
+                "seulement",
+                "solo",
+                "tylko",
+                "doar",
+                "alleen",
+            ])
+        })
+    })
 }
 
 /// The byte range of some words, with quotation marks around them.

@@ -248,3 +248,11 @@ fn a_heading_and_a_colon_tell_what_the_list_beside_them_means() {
         assert_eq!(found(prompt), *limits, "{prompt}");
     }
 }
+
+#[test]
+fn what_defines_something_is_no_limit() {
+    let definition =
+        "When both exist, the rule is:\n- **CLAUDE.md** = pointer only, containing solely `@AGENTS.md`";
+    assert_eq!(found(definition), Vec::<String>::new());
+    assert!(!found("Do not change MAX = 5").is_empty());
+}
