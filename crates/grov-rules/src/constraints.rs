@@ -56,7 +56,11 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
         }
     }
     ranges.sort_unstable();
-    ranges.retain(|(from, to)| !defines(&sentence[*from..*to]));
+    let tells_cause = tells_cause(all);
+    ranges.retain(|(from, to)| {
+        let text = &sentence[*from..*to];
+        !tells_cause && !defines(text) && !describes(text)
+    });
     for (from, to) in ranges {
         push_new(
             found,
@@ -65,6 +69,55 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, fo
         );
     }
 }
+
+/// "Root cause: the effect falls through without setting the id": a plan tells what is wrong.
+fn tells_cause(all: &[Word<'_>]) -> bool {
+    let label = all
+        .iter()
+        .take(MAX_LABEL)
+        .position(|word| word.after.contains(':'));
+    label.is_some_and(|end| {
+        let label = &all[..=end];
+        label.iter().any(|word| word.is_any(CAUSES))
+            && label.iter().all(|word| {
+                word.is_any(CAUSES)
+                    || word.is_any(&[
+                        "the", "root", "main", "actual", "real", "das", "die", "la", "le", "el",
+                    ])
+            })
+    })
+}
+
+/// The most words of a label.
+const MAX_LABEL: usize = 4;
+
+/// Words of labels before what is wrong.
+const CAUSES: &[&str] = &[
+    "bug", "cause", "evidence", "fehler", "issue", "problem", "probleme", "problema", "symptom", "ursache",
+];
+
+/// "Init only sets p.options", "(no LIMIT)": what code does.
+fn describes(text: &str) -> bool {
+    let words = words(text);
+    let only = words.iter().position(|word| word.is_any(&["only"]));
+    let next = only.and_then(|only| words.get(only + 1));
+    let is_statement =
+        |word: &Word<'_>| word.raw.len() > 2 && word.raw.bytes().all(|byte| byte.is_ascii_uppercase());
+    next.is_some_and(|next| next.is_any(DOES))
+        || matches!(&words[..], [no, name] if no.raw == "no" && is_statement(name) && SQL.contains(&name.raw))
+}
+
+/// Verbs of code in the third person that are no nouns of files.
+const DOES: &[&str] = &[
+    "affects", "appears", "applies", "checks", "contains", "covers", "does", "exists", "fails", "gets",
+    "handles", "happens", "has", "knows", "matters", "reads", "returns", "sees", "sets", "shows", "supports",
+    "takes", "uses", "works", "writes",
+];
+
+/// Words of SQL.
+const SQL: &[&str] = &[
+    "LIMIT", "OFFSET", "JOIN", "WHERE", "ORDER", "GROUP", "INDEX", "NULL", "UNION", "DISTINCT",
+];
 
 /// "CLAUDE.md = pointer only": a plan tells what something is. "Keep the timeout = 5" is a limit.
 fn defines(text: &str) -> bool {

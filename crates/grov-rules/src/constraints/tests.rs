@@ -254,5 +254,19 @@ fn what_defines_something_is_no_limit() {
     let definition =
         "When both exist, the rule is:\n- **CLAUDE.md** = pointer only, containing solely `@AGENTS.md`";
     assert_eq!(found(definition), Vec::<String>::new());
-    assert!(!found("Do not change MAX = 5").is_empty());
+    for description in [
+        "Root cause: the effect falls through silently, staying in the config phase without setting `remediationId`.",
+        "Plastic.Init overrides Base.Init but only sets p.options and p.env",
+        "Add `list(id)`, which returns all of them (no LIMIT)",
+    ] {
+        assert_eq!(found(description), Vec::<String>::new(), "{description}");
+    }
+    for limit in [
+        "Do not change MAX = 5",
+        "Only tests, nothing else",
+        "Fix the problem: don't touch a.ts",
+        "Add it (no new dependencies)",
+    ] {
+        assert!(!found(limit).is_empty(), "{limit}");
+    }
 }
