@@ -93,8 +93,8 @@ pub(crate) enum DriftCommand {
         /// With --path hooks: the number of actions after which a prompt follows that adds nothing to the goal
         #[arg(long, value_name = "N", default_value = "10", requires = "path")]
         every: std::num::NonZeroUsize,
-        /// Add "guard" to each line: for every action null, or "ask" if the guard of the hooks would have asked about it,
-        /// without earlier answers by the user
+        /// Add "guard" to each line: for every action null, or "ask" if the guard of the hooks would have asked about it. An
+        /// action that it asked about and that ran was allowed by the user: it is not corrected
         #[arg(long, requires = "file")]
         guard: bool,
         /// Session: its id, a task id, or a unique prefix of one [default: the project's newest working session]
