@@ -96,7 +96,10 @@ fn a_sequence_with_prompts_is_judged_by_the_prompts_so_far() {
     let below_5 = |place: usize| answer["scores"][place].as_f64().map(|score| score < 5.0);
     assert_eq!([0, 1, 2, 3].map(below_5), [None, Some(true), None, Some(false)]);
     assert_eq!(answer["guard"], object!([null, "ask", null, null]));
-    assert_eq!(answer["corrections"][0]["action"], 1);
+    // The guard asked, and the action ran: the user allowed it.
+    assert_eq!(answer["corrections"], object!([]));
+    let ended = scene.run(&["drift", "replay", "--json", file.to_str().unwrap()]);
+    assert_eq!(lines(&ended)[0]["corrections"][0]["action"], 1);
 }
 
 #[test]
