@@ -198,23 +198,26 @@ fn sets_hidden_command(command: &Program, _: &EvaluationContext<'_>) -> bool {
         "alias.", "core.askpass", "core.editor", "core.fsmonitor", "core.gitproxy", "core.pager", "core.sshcommand", "credential.helper", "diff.external", "gpg.program", "sequence.editor",
         "git_askpass", "git_editor", "git_external_diff", "git_pager", "git_proxy_command", "git_sequence_editor", "git_ssh_command", "ssh_askpass",
     ];
-    const HIDDEN: &[&str] = &[
-        "proxycommand",
-        "knownhostscommand",
-        "localcommand",
-        "curl ",
-        "wget ",
-        "/dev/tcp/",
-        "base64 ",
-        "nc ",
-        "/tmp/",
-    ];
-    let words: Vec<String> = command
-        .arguments
-        .iter()
-        .map(|word| word.to_ascii_lowercase())
-        .chain(command.assignments.iter().map(|one| one.to_ascii_lowercase()))
-        .collect();
+    const HIDDEN: &[&str] = &["proxycommand", "knownhostscommand", "localcommand", "/dev/tcp/"];
+    const PROGRAMS: &[&str] = &["curl", "wget", "base64", "nc"];
+    let arguments = &command.arguments;
+    // The text of a message may look like a setting: only what `-c` names is one.
+    let is_setting = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| arguments.get(at));
+        let is_named = before.is_some_and(|option| option == "-c" || option == "--config");
+        is_named || arguments.get(at).is_some_and(|word| word.starts_with("-c"))
+    };
+    let set = arguments.iter().enumerate().filter(|(at, _)| is_setting(*at));
+    let set = set.map(|(_, word)| word.to_ascii_lowercase());
+    let assigned = command.assignments.iter().map(|one| one.to_ascii_lowercase());
+    // Agents write the script that edits a list of commits among temporary files.
+    let is_temporary = |name: &str, value: &str| {
+        !name.contains("editor") && value.trim_start_matches('!').starts_with("/tmp/")
+    };
+    let runs_program = |value: &str| {
+        let mut words = value.split(|letter: char| !(letter.is_alphanumeric() || "-_.".contains(letter)));
+        words.any(|word| PROGRAMS.contains(&word))
+    };
     let hides = |name: &str, value: &str| {
         let is_chain = || name.contains("ssh") && value.contains([';', '|', '&', '`']);
         let runs = RUNS.iter().any(|key| name.starts_with(key))
@@ -222,13 +225,23 @@ fn sets_hidden_command(command: &Program, _: &EvaluationContext<'_>) -> bool {
             || name.ends_with(".textconv");
         let serves = name.ends_with("packobjectshook") || name == "protocol.ext.allow" && value != "never";
         !value.is_empty()
-            && (serves || runs && (is_chain() || HIDDEN.iter().any(|part| value.contains(part))))
+            && (serves
+                || runs
+                    && (is_chain()
+                        || is_temporary(name, value)
+                        || runs_program(value)
+                        || HIDDEN.iter().any(|part| value.contains(part))))
     };
     let follows = |pair: &[String]| matches!(pair, [name, value] if hides(name, value));
-    let is_config = command.git().0 == "config";
-    is_config && words.windows(2).any(follows)
-        || words.iter().any(|word| {
-            word.split_once('=')
+    let configured = || {
+        let words: Vec<String> = arguments.iter().map(|word| word.to_ascii_lowercase()).collect();
+        words.windows(2).any(follows)
+    };
+    command.git().0 == "config" && configured()
+        || set.chain(assigned).any(|word| {
+            let setting = word.strip_prefix("-c").unwrap_or(&word).trim_start_matches('=');
+            setting
+                .split_once('=')
                 .is_some_and(|(name, value)| hides(name, value))
         })
 }
@@ -325,6 +338,12 @@ mod tests {
             "git config --get core.sshCommand",
             "git config uploadpack.packObjectsHook",
             "git config core.pager 'less -F | cat'",
+            "git config alias.sync '!git fetch --all && rsync -a . ../b'",
+            "git commit -m 'core.editor=curl x'",
+            "GIT_SEQUENCE_EDITOR=/tmp/reword.sh git rebase -i HEAD~3",
+            "GIT_SEQUENCE_EDITOR='python3 /tmp/edit.py' git rebase -i main",
+            "GIT_EDITOR='cp /tmp/msg.txt' git commit --amend",
+            "GIT_SSH_COMMAND='ssh -i /tmp/key -o StrictHostKeyChecking=accept-new' git fetch",
             "git rm old.py",
             "git rm -n .",
             "git reflog expire --expire=90.days",
