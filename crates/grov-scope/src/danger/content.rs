@@ -3,7 +3,7 @@
 //! Single files are removed in ordinary work, build output is made again, and what the agent made is its own. What is left is
 //! content: uploads, samples, a folder of articles. Git may not know it.
 
-use super::destructive::{REARRANGING, SOURCES, as_typed, is_excused};
+use super::destructive::{REARRANGING, SOURCES, as_typed, is_error_action, is_excused};
 use super::files::is_made_by_programs;
 use super::{EvaluationContext, REMOVING, RISKY, TIDY, finding, is_for_trial};
 use crate::file_kind::FileKind;
@@ -33,12 +33,18 @@ pub(super) fn removed(
     let is_recursive = super::destructive::is_recursive(command);
     let is_remade = is_followed_by_work(command, programs);
     let is_windows = matches!(command.name(), "del" | "erase");
+    let is_cmdlet = command
+        .words()
+        .any(|word| word.eq_ignore_ascii_case("-erroraction") || word.eq_ignore_ascii_case("-ea"));
     command.operands().find_map(|path| {
         let path = if is_windows {
             as_typed(path, context.line)
         } else {
             path
         };
+        if is_cmdlet && is_error_action(path) {
+            return None;
+        }
         let bare = path.trim_end_matches('/');
         let is_many = is_recursive || bare.contains('*') || command.name() == "shred";
         let place = NormalizedPath::new(context.root, &context.directory.path(bare)?);

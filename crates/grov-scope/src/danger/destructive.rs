@@ -6,7 +6,7 @@ mod unseen;
 mod windows;
 
 pub(super) use devices::disk_of;
-pub(super) use windows::{as_typed, is_option as is_windows_option};
+pub(super) use windows::{as_typed, is_error_action, is_option as is_windows_option};
 
 use super::effects::stems::DISCARD;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
@@ -99,7 +99,7 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
 /// Whether the name of a variable sounds like a result, which scripts remove: `BUILD_DIR`.
 fn is_result(name: &str) -> bool {
     #[rustfmt::skip]
-    const RESULTS: &[&str] = &["tmp", "temp", "cache", "build", "out", "dist", "target", "artifact", "stage", "staging", "work", "pwd", "dir", "test"];
+    const RESULTS: &[&str] = &["tmp", "temp", "cache", "build", "out", "dist", "target", "artifact", "stage", "staging", "work", "pwd", "dir", "test", "venv", "virtual_env", "coverage", "node_modules"];
     let name = name.to_ascii_lowercase();
     RESULTS.iter().any(|result| name.contains(result))
 }
@@ -149,7 +149,7 @@ pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContex
     const CACHES: &[&str] = &[
         "/.julia/compiled",
         "/.ivy2/",
-        "/.m2/repository/",
+        "/.m2/repository",
         "/.gradle/caches",
         "/.sbt/",
         "/.nuget/packages",

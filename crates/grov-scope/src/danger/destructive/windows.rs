@@ -49,9 +49,17 @@ fn words(command: &Program) -> Vec<&str> {
 pub(in crate::danger) fn as_typed<'t>(path: &'t str, line: &'t str) -> &'t str {
     const MAX_LINE: usize = 16 * 1024;
     let line = if line.len() > MAX_LINE { "" } else { line };
-    let is_same = |word: &&str| word.contains('\\') && word.split('\\').collect::<String>() == path;
+    let is_same =
+        |word: &&str| word.len() > path.len() && word.bytes().filter(|byte| *byte != b'\\').eq(path.bytes());
     let words = line.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.into_iter().find(is_same).unwrap_or(path)
+}
+
+/// The values of `-ErrorAction`, which look like files.
+pub(in crate::danger) fn is_error_action(word: &str) -> bool {
+    ["silentlycontinue", "ignore", "stop", "continue", "inquire"]
+        .iter()
+        .any(|action| word.eq_ignore_ascii_case(action))
 }
 
 /// Whether a word is an option of `cmd`: `/q`.
@@ -127,7 +135,7 @@ pub(super) fn listed(
     // `-ea 0`: a number is the value of an option.
     let mut files = command
         .operands()
-        .filter(|word| word.parse::<u32>().is_err() && !word.eq_ignore_ascii_case("silentlycontinue"));
+        .filter(|word| word.parse::<u32>().is_err() && !is_error_action(word));
     let is_given = files.next().is_some() || has(command, &["-whatif"]);
     if !is_cmdlet || is_given {
         return None;
@@ -144,7 +152,9 @@ pub(super) fn listed(
         {
             return finding(CRITICAL, None, format!("All files below {folder} are removed"));
         }
-        of_place(folder, context).or_else(|| outside_removal(&place, context))
+        // A selection from the project is not all of it.
+        let beyond = || of_place(folder, context).filter(|_| !(selects && place.is_in_project()));
+        beyond().or_else(|| outside_removal(&place, context))
     })
 }
 
@@ -170,6 +180,8 @@ mod tests {
             "pwsh -Com 'Remove-Item -Recu -Force ~'",
             "Remove-Item -Recurse -Force *",
             "taskkill /F /IM MsMpEng.exe",
+            "pwsh -NoProfile -e SQBFAFgA",
+            "powershell /enc SQBFAFgA",
             "Get-WmiObject Win32_Shadowcopy | ForEach-Object { $_.Delete() }",
         ] {
             assert!(is_asked("Fix the parser", command), "{command}");
@@ -181,6 +193,11 @@ mod tests {
             "rmdir build",
             "ls build | wc -l",
             "gci -Recurse -Filter *.pyc | ri",
+            "gci . -Include node_modules -Recurse | ri -Recurse -Force",
+            "Remove-Item -Path dist -Recurse -Force -ErrorAction SilentlyContinue",
+            "ri -r -fo dist -ea 0",
+            "pwsh -File build.ps1 -e prod",
+            "pwsh ./build.ps1 -Environment prod",
             "gci build | ri -r -fo",
             "Remove-Item -Recurse -Force dist",
             "Remove-Item -Recurse ~ -WhatIf",

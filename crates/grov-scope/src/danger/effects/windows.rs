@@ -86,15 +86,26 @@ pub(super) const WMI: &[Row] = &[row("** delete|call|set", "", &SETTINGS_REMOVAL
 #[rustfmt::skip]
 pub(super) const DISM: &[Row] = &[row("", "/remove-*|/disable-*|/cleanup-image|/apply-*|-remove-*|-disable-*", &SETTINGS_REMOVAL)];
 
-/// Whether PowerShell runs encoded code. Its options may be cut short and begin with a slash: `-e`, `/enc`.
+/// Whether PowerShell runs encoded code. Its options may be cut short and begin with a slash: `-e`, `/enc`. What follows a file or a
+/// command belongs to that.
 fn is_encoded(command: &Program, _: &EvaluationContext<'_>) -> bool {
-    command.arguments.iter().any(|word| {
-        let name = word
-            .strip_prefix(['-', '/'])
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        !name.is_empty() && (name == "ec" || "encodedcommand".starts_with(&name))
-    })
+    let is_cut = |name: &str, option: &str| !name.is_empty() && option.starts_with(name);
+    for word in &command.arguments {
+        let Some(name) = word.strip_prefix(['-', '/']) else {
+            if word.to_ascii_lowercase().ends_with(".ps1") {
+                return false;
+            }
+            continue;
+        };
+        let name = name.to_ascii_lowercase();
+        if name == "ec" || is_cut(&name, "encodedcommand") {
+            return true;
+        }
+        if is_cut(&name, "file") || is_cut(&name, "commandwithargs") {
+            return false;
+        }
+    }
+    false
 }
 
 /// Shadow copies that a list of objects deletes: `Get-WmiObject Win32_ShadowCopy | ForEach-Object { $_.Delete() }`.
