@@ -61,8 +61,12 @@ pub(super) fn happens_anyway(command: &Program, programs: &[Program]) -> bool {
 
 /// Whether a shell runs what a command prints: `zfs destroy -nv pool/data | tail -1 | sh`.
 fn is_run(command: &Program, programs: &[Program]) -> bool {
+    const MAX_FILTERS: usize = 16;
     programs
         .iter()
+        .skip_while(|other| !std::ptr::eq(*other, command))
+        .skip(1)
+        .take(MAX_FILTERS)
         .filter(|other| is_shell(other.name()))
         .any(|shell| {
             let printed = crate::danger::source(shell, programs);

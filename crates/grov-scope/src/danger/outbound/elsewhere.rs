@@ -145,7 +145,14 @@ pub(super) fn changed(
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     let request = &context.compiled.request;
-    if command.host != ExecutionHost::Remote || command.through.iter().any(|outer| outer == "kubectl") {
+    // Machines that run on this one, mostly for the work itself.
+    let is_virtual = |name: &str| ["vagrant", "lxc", "incus", "multipass"].contains(&name);
+    let reaches = |name: &str| programs.iter().any(|program| program.name() == name);
+    let is_here = programs.iter().any(|program| is_virtual(program.name())) && !reaches("ssh");
+    if command.host != ExecutionHost::Remote
+        || is_here
+        || command.through.iter().any(|outer| outer == "kubectl")
+    {
         return None;
     }
     let is_again = || {
@@ -156,7 +163,9 @@ pub(super) fn changed(
     };
     let is_script =
         command.word.contains('/') && !command.word.starts_with('/') || command.word.ends_with(".sh");
-    let changes = CHANGING.contains(&command.name())
+    // Without a file to write, it prints.
+    let prints = command.name() == "dd" && !command.words().any(|word| word.starts_with("of="));
+    let changes = CHANGING.contains(&command.name()) && !prints
         || is_script
         || matches!(
             command.name(),
@@ -244,6 +253,16 @@ mod tests {
                 "ssh web1 'uptime; df -h /; sudo systemctl status app'",
             ),
             ("Fix the parser", "ssh web1 docker ps"),
+            (
+                "Fix the parser",
+                "ssh web1 'dd bs=16K count=8K if=/dev/zero' > /dev/null",
+            ),
+            ("Fix the parser", "vagrant ssh -c 'sudo systemctl restart nginx'"),
+            ("Fix the parser", "lxc exec box -- apt-get install -y git"),
+            (
+                "Fix the parser",
+                "multipass exec vm -- sudo apt-get install -y git",
+            ),
             ("Fix the parser", "kubectl exec api-0 -- cat /etc/app.conf"),
             ("Copy the build to web1", "scp -r dist web1:/srv/"),
             (
