@@ -339,6 +339,7 @@ fn dropped(words: &[&str]) -> Option<&'static str> {
                     .any(|pair| matches!(pair, ["create", "table" | "view" | "or" | "unlogged"]));
                 (!recreates).then_some("DROP")
             }
+            ("drop", "database" | "schema") if is_trial_name(rest) => None,
             (
                 "drop",
                 "database" | "schema" | "collection" | "keyspace" | "owned" | "tablespace" | "user" | "role"
@@ -361,6 +362,14 @@ fn dropped(words: &[&str]) -> Option<&'static str> {
             _ => None,
         }
     })
+}
+
+/// Whether the words after `drop` name a database for trials: `database if exists app_test`.
+fn is_trial_name(words: &[&str]) -> bool {
+    let mut names = words.iter().skip(1);
+    names
+        .find(|word| !matches!(**word, "if" | "exists"))
+        .is_some_and(|name| is_for_trial(name))
 }
 
 /// What one statement destroys, by its first words.
@@ -573,6 +582,7 @@ mod tests {
         for command in [
             "cqlsh cass-1 --execute=\"TRUNCATE ks.events\"",
             "psql --command='DELETE FROM users'",
+            "psql postgres -c 'DROP DATABASE app_test; DROP DATABASE IF EXISTS app'",
             "sqlite3 -cmd \"ATTACH 'local.db' AS p\" :memory: 'DROP TABLE p.orders'",
         ] {
             assert!(is_asked("Fix the parser", command), "{command}");
@@ -582,6 +592,7 @@ mod tests {
             "mysql -e \"DELETE u FROM users u WHERE u.id = 5\"",
             "mysql -e 'SELECT delete_count FROM stats'",
             "psql --command='SELECT 1'",
+            "psql postgres -c 'DROP DATABASE IF EXISTS app_test'",
             "sqlite3 :memory: 'DROP TABLE orders'",
         ] {
             assert!(!is_asked("Fix the parser", command), "{command}");

