@@ -215,7 +215,9 @@ fn system_moved(path: &str, context: &EvaluationContext<'_>) -> Option<Finding> 
     let is_home = home.is_some_and(|name| !name.is_empty() && !name.contains('/'));
     let is_local = FOLDERS.iter().any(is_below) && !bare.starts_with("/usr/local/");
     let is_whole = path.starts_with(['/', '~', '$']) && WHOLE.contains(&bare);
-    if !(is_local || is_home || is_whole) {
+    // Memory that serves as a folder for temporary files.
+    let is_memory = bare.starts_with("/dev/shm/");
+    if is_memory || !(is_local || is_home || is_whole) {
         return None;
     }
     let place = NormalizedPath::new(context.root, path);

@@ -112,7 +112,7 @@ pub(super) const STACKS: &[Row] = &[
     row("destroy|remove|delete|undeploy|terminate|teardown", "", &DESTROYS),
     row("app|env|svc|job|service|stack|accessory delete|remove", "", &DESTROYS),
     row("push|update|promote", "", &PUBLISHES),
-    row("setup|rollback|reboot|sync|scale|restore|abort|swap|setenv|restart|migrate|import|gc|invoke|promote|unlock", "", &PROVISIONS),
+    row("setup|rollback|reboot|sync|scale|restore|abort|swap|setenv|restart|migrate|import|gc|invoke|promote|unlock", "", &PROVISIONS).unless("local"),
     row("** delete|remove|destroy|terminate|rollback|stop|undeploy|reboot|restart|deploy|redeploy|rm", "", &PROVISIONS).unless("list|logs|local|status|diff|synth|dev"),
 ];
 

@@ -110,7 +110,7 @@ fn loads_dump_elsewhere(command: &Program, context: &EvaluationContext<'_>) -> b
 #[rustfmt::skip]
 pub(super) const SERVERS: &[Row] = &[
     row("stop|promote|restart|kill|drop|upgrade|reload", "", &CHANGES_DATA).only_if(is_outside_project),
-    row("* * stop|restart|promote|drop", "", &CHANGES_DATA),
+    row("* * stop|restart|promote|drop", "", &CHANGES_DATA).only_if(is_outside_project),
 ];
 
 /// Tools that change a live table in place.
