@@ -414,7 +414,7 @@ fn weak(
     let reports = choice.first().is_some_and(|first| {
         first.is_any(SPEAKERS)
             || first.folded.ends_with("ed")
-            || first.is_any(&["he", "ho", "am", "heb", "w", "dodalem", "usunalem"])
+            || first.is_any(&["he", "ho", "am", "heb", "dodalem", "usunalem"])
     }) && !choice.iter().any(|word| word.is_any(&["already"]));
     let is_passive = choice
         .windows(2)
