@@ -246,17 +246,20 @@ fn approved_subjects_are_not_asked_about_again() {
     assert_eq!(decide(&question), None);
 }
 
+/// The subjects of the question about an action; `None` if it may run.
+fn asked(contract: &GoalContract, action: &ActionSketch, allowed: &[String]) -> Option<String> {
+    let question = Question {
+        allowed,
+        ..question(contract, action)
+    };
+    decide(&question).map(|stop| stop.subject)
+}
+
 #[test]
 fn a_limit_that_the_user_overruled_twice_no_longer_holds() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let mut allowed = Vec::new();
-    let stop = |action: ActionSketch, allowed: &[String]| {
-        let question = Question {
-            allowed,
-            ..question(&contract, &action)
-        };
-        decide(&question).map(|stop| stop.subject)
-    };
+    let stop = |action, allowed: &[String]| asked(&contract, &action, allowed);
     for file in ["src/db/pool.rs", "src/db/query.rs"] {
         allowed.extend(stop(edit(file), &allowed));
     }
@@ -272,13 +275,7 @@ fn a_limit_that_the_user_overruled_twice_no_longer_holds() {
 fn two_permitted_edits_in_a_protected_folder_permit_the_next_ones() {
     let contract = held_to("Make the formatter faster", &[]);
     let mut allowed = Vec::new();
-    let stop = |action: ActionSketch, allowed: &[String]| {
-        let question = Question {
-            allowed,
-            ..question(&contract, &action)
-        };
-        decide(&question).map(|stop| stop.subject)
-    };
+    let stop = |action, allowed: &[String]| asked(&contract, &action, allowed);
     for file in [".claude/hooks/a.sh", ".claude/hooks/b.sh"] {
         assert!(stop(edit(file), &allowed).is_some());
         allowed.extend(stop(edit(file), &allowed));
