@@ -22,7 +22,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 
@@ -34,8 +33,6 @@ const FOLLOW_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_UNREAD_BYTES: u64 = 256 * 1024;
 /// Maximum length in bytes of a prompt that is read while the database opens: longer ones take longer than that.
 const MAX_PREFETCH_BYTES: usize = 16 * 1024;
-/// From this number of prompts on, a second thread reads some of them: twenty prompts take as long as all else.
-const MIN_PROMPTS_FOR_THREAD: usize = 4;
 /// Retries if another hook wrote at the same time.
 const MAX_ATTEMPTS: usize = 3;
 /// Maximum number of characters of injected text. The client truncates at 10,000.
@@ -198,34 +195,16 @@ impl PromptHandler<'_> {
         store.save_hook_session(&Redactor::shared().clean(session)).await
     }
 
-    /// Reads earlier prompts, every other one in a thread of its own, and yields to the database between them.
+    /// Reads earlier prompts, and yields to the database between them.
     async fn prefetch(&self, instructions: &[String]) {
-        // The first and the newest prompt determine most of the contract.
-        let read = |intents: &IntentCache, place: usize, prompt: &str| match place {
-            0 => intents.prefetch_alone(prompt),
-            _ if place + 1 == instructions.len() => intents.prefetch_alone(prompt),
-            _ => intents.prefetch(prompt),
-        };
-        let between = instructions
-            .get(1..instructions.len().saturating_sub(1))
-            .unwrap_or_default();
-        let others: Vec<String> = between.iter().step_by(2).cloned().collect();
-        let intents = Arc::clone(&self.intents);
-        let helper = (others.len() >= MIN_PROMPTS_FOR_THREAD).then(|| {
-            thread::Builder::new().spawn(move || others.iter().for_each(|prompt| intents.prefetch(prompt)))
-        });
-        // Without a thread, this one reads them all.
-        let helper = helper.and_then(Result::ok);
         for (place, prompt) in instructions.iter().enumerate() {
-            let is_others = place % 2 == 1 && place + 1 < instructions.len();
-            if helper.is_none() || !is_others {
-                read(&self.intents, place, prompt);
-                yield_now().await;
+            // The first and the newest prompt determine most of the contract.
+            if place == 0 || place + 1 == instructions.len() {
+                self.intents.prefetch_alone(prompt);
+            } else {
+                self.intents.prefetch(prompt);
             }
-        }
-        if let Some(helper) = helper {
-            // What a thread that panicked did not read is read when it is needed.
-            let _ = helper.join();
+            yield_now().await;
         }
     }
 

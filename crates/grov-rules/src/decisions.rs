@@ -184,7 +184,7 @@ fn candidates(source: Source, text: &str) -> Vec<Candidate> {
         _ => text.to_owned(),
     };
     let units = units(&text);
-    // Who asks at the end offers the items of the list before: nothing was chosen.
+    // A list before a question offers its items: nothing was chosen.
     let offers = source == Source::Closing && ends_with_question(text.trim_end());
     let mut found = Vec::new();
     for (place, unit) in units.iter().enumerate() {

@@ -283,7 +283,7 @@ impl TaskMaterial {
                 })
                 .or_else(|| goal.clone())
                 .unwrap_or_default(),
-            // Who only said "go on" stated none: what was done first tells what it is about.
+            // Prompts such as "go on" state no goal: the first action names the work.
             goal: goal.or_else(|| reasoning.reasoning_trace.first().cloned()),
             reasoning_trace: reasoning.reasoning_trace,
             files_touched: self.files_touched(),

@@ -5,12 +5,14 @@
 mod code_objects;
 mod colloquial;
 mod confinement;
+mod forms;
 mod retraction;
 
 use crate::names::is_path;
 use crate::words::{Word, words};
 use code_objects::Objects;
 use colloquial::Spoken;
+use forms::{is_form_of, is_no_order, parts};
 use std::collections::HashSet;
 
 /// The words of the user's request.
@@ -153,10 +155,6 @@ const AFTER_NOUN: &[&str] = &[
 const COMPOUNDS: &[&str] = &[
     "notes", "docs", "guide", "checklist", "instructions", "logs", "log", "history", "button", "page", "email", "template", "banner", "policy", "target", "workflow", "pipeline", "logic", "handler", "endpoint",
 ];
-
-/// Endings of nouns that are made of verbs.
-#[rustfmt::skip]
-const NOUN_ENDINGS: &[&str] = &["ment", "ments", "iement", "ation", "ations", "ung", "ungen", "cion", "ciones", "cao", "coes", "zione", "zioni", "enie", "enia", "iegue", "iegues", "ение", "ения", "ание", "ания"];
 
 /// Stems of verbs for looking at things.
 #[rustfmt::skip]
@@ -618,21 +616,6 @@ fn removal_phrase(before: &str, word: &str) -> Option<&'static str> {
     is_removal.then_some("remove")
 }
 
-/// A word and its parts: `force-push`, `force`, `push`. Compounds such as `end-to-end` and `sign-off` have no parts.
-fn parts(folded: &str) -> impl Iterator<Item = String> {
-    const PARTICLES: &[&str] = &["off", "down", "out", "up", "in", "on", "end", "over"];
-    let is_path = folded.contains(['/', '.', '_']);
-    let is_compound = !is_path
-        && (folded.matches('-').count() >= 2
-            || folded
-                .rsplit_once('-')
-                .is_some_and(|(_, last)| PARTICLES.contains(&last)));
-    let parts = folded
-        .split(['/', '-', '.', '_'])
-        .filter(move |part| !is_compound && part.len() >= 2);
-    parts.map(str::to_owned).chain([folded.to_owned()])
-}
-
 /// Whether a prompt runs a command or skill of the client: `/release minor`. A path is none.
 fn is_client_command(text: &str) -> bool {
     let name = text
@@ -641,53 +624,6 @@ fn is_client_command(text: &str) -> bool {
         .and_then(|word| word.strip_prefix('/'));
     name.is_some_and(|name| {
         name.starts_with(|letter: char| letter.is_ascii_lowercase()) && !name.contains(['/', '.'])
-    })
-}
-
-fn is_form_of(word: &str, stems: &[&str]) -> bool {
-    stems.iter().any(|stem| match stem.strip_suffix('.') {
-        Some(whole) => word == whole,
-        None if !stem.starts_with(|letter: char| letter.is_ascii()) => word.contains(stem),
-        None => has_stem(word, &[stem]),
-    })
-}
-
-/// Nouns that begin like a verb.
-const NOUNS: &[&str] = &[
-    "dropdown",
-    "dropdowns",
-    "droplet",
-    "droplets",
-    "dropbox",
-    "dropzone",
-];
-
-fn has_stem(word: &str, stems: &[&str]) -> bool {
-    if NOUNS.contains(&word) {
-        return false;
-    }
-    stems
-        .iter()
-        .any(|stem| word.strip_prefix(stem).is_some_and(|rest| rest.len() <= 5))
-}
-
-/// Whether a word is a noun or a verb of the third person by its ending: "routes", "it deletes" order nothing.
-fn is_no_order(word: &str, stems: &[&str]) -> bool {
-    const ENGLISH: &[&str] = &[
-        "delet", "remov", "merg", "releas", "purg", "wipe", "eras", "chang", "updat", "creat", "push",
-        "publish", "flush",
-    ];
-    // "Deployment", "Veröffentlichung", "despliegue"
-    let is_noun = |stem: &&str, rest: &str| {
-        NOUN_ENDINGS
-            .iter()
-            .any(|ending| word.ends_with(ending) && !stem.ends_with(ending) && rest.len() + 3 > ending.len())
-    };
-    stems.iter().any(|stem| match word.strip_prefix(stem) {
-        Some(rest) if rest.len() >= 2 && is_noun(stem, rest) => true,
-        Some("s") => true,
-        Some("es") => ENGLISH.contains(stem),
-        _ => false,
     })
 }
 

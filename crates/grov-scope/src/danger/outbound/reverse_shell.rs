@@ -69,7 +69,7 @@ fn connects_shell(code: &str) -> bool {
     has(CONNECTIONS) && has(SHELLS)
 }
 
-/// Whether a file is a connection of `bash`. Those to this machine try a port.
+/// Whether a file is a connection of `bash`, to any machine.
 fn is_connection(file: &str) -> bool {
     let host = file
         .trim_start_matches('&')
