@@ -164,7 +164,7 @@ fn each_text_of_optional_json(json: &mut Option<String>, visit: &mut dyn FnMut(&
 free_text! {
     HookSession {
         texts: [working_directory, transcript_path, contract, waiting],
-        json: [engine_state],
+        json: [engine_state, prompt_readings],
         others: [
             client_session_id, project_path, read_to, is_unchecked, drift_score, escalation, prompts, actions,
             memories_injected, started_at, updated_at, turn_ended_at, ended_at, forgotten_at, revision,

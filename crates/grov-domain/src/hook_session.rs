@@ -28,6 +28,9 @@ pub struct HookSession {
     pub read_to: u64,
     /// The goal contract, without edits.
     pub contract: GoalContract,
+    /// How rules read the contract's instructions, as JSON, so that the next hook need not read them again. The store masks secrets in
+    /// it and does not interpret it.
+    pub prompt_readings: Option<String>,
     /// The engine's state as JSON. The store masks secrets in it and does not interpret it.
     pub engine_state: Option<String>,
     /// Prompts that the engine has not processed yet, oldest first; the contract includes them.
@@ -73,6 +76,7 @@ impl HookSession {
             transcript_path: None,
             read_to: 0,
             contract: GoalContract::default(),
+            prompt_readings: None,
             engine_state: None,
             waiting: Vec::new(),
             is_unchecked: false,

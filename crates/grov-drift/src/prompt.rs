@@ -5,7 +5,7 @@ use crate::error::HookError;
 use crate::error_log::log_error;
 use crate::follower::pending::{can_defer, has_no_actions, record_pending};
 use crate::hook::HookContext;
-use crate::resume::{SessionRef, reader, resume, start_session};
+use crate::resume::{SessionRef, load_readings, reader, resume, start_session};
 use crate::services::STORE_TIMEOUT;
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, is_worth_recalling, matching_memories};
 use crate::transcript_file::{catch_up, length, read_range};
@@ -127,6 +127,9 @@ impl PromptHandler<'_> {
     /// Records the prompt and collects the additions. `false` if another hook wrote at the same time.
     async fn process(&self, store: &dyn StoreConnection, added: &mut Additions) -> Result<bool, StoreError> {
         let session = store.hook_session_summary(&self.session_ref.id()).await?;
+        if let Some(session) = &session {
+            load_readings(&self.intents, session);
+        }
         let unread = self.unread(session.as_ref());
         match unread {
             Unread::Actions => self.follow(store, added).await,
@@ -187,6 +190,7 @@ impl PromptHandler<'_> {
         let (queried, ()) = tokio::join!(query, self.prefetch(&session.contract.instructions));
         queried?;
         record_pending(&mut session, self.prompt, length, reader(&self.intents));
+        session.prompt_readings = self.intents.stored(&session.contract.instructions);
         if let Some(path) = &self.session_ref.transcript {
             session.transcript_path = Some(path.to_string_lossy().into_owned());
         }
@@ -249,6 +253,8 @@ impl PromptHandler<'_> {
         let check = if is_checked { follower.check(now) } else { None };
         added.correction = check.and_then(|check| check.correction);
         self.query_memory(store, is_off, added).await?;
+        let readings = self.intents.stored(&follower.contract().instructions);
+        follower.session_mut().prompt_readings = readings;
         self.mark_active(follower.session_mut(), added);
         let progress = follower.into_progress(now);
         store

@@ -89,6 +89,13 @@ pub(crate) fn reader(intents: &Arc<IntentCache>) -> IntentReader {
     Arc::new(CachedReader(Arc::clone(intents)))
 }
 
+/// Loads how rules read the instructions of a stored session, so that they need not be read again.
+pub(crate) fn load_readings(intents: &IntentCache, session: &HookSession) {
+    if let Some(readings) = &session.prompt_readings {
+        intents.load(readings, &session.contract.instructions);
+    }
+}
+
 /// A prompt reader with its own cache.
 pub(crate) fn intent_reader() -> IntentReader {
     reader(&Arc::default())

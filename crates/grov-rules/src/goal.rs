@@ -7,6 +7,7 @@ use super::text::{Word, ends_with_question, fold, shorten, words};
 use super::{phrased, scope};
 
 use grov_scope::phrases::{Languages, PhraseList, Votes};
+use serde::{Deserialize, Serialize};
 
 /// The longest goal, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 200;
@@ -319,7 +320,7 @@ const REFERRING: &[&str] = &[
 ];
 
 /// What a prompt does to the goal of the prompts before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// It says nothing about the goal: an answer, a question, a limit, "run the tests", "do it".
     #[default]
@@ -331,7 +332,7 @@ pub(crate) enum Role {
 }
 
 /// The goal of a prompt.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Goal {
     /// At most 200 characters; empty for an empty prompt.
     pub(crate) text: String,

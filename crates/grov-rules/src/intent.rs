@@ -315,6 +315,22 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
         #[test]
+        fn loaded_prompts_give_the_same_intent_as_new_ones(prompts in prop::collection::vec(prompt(), 1..25)) {
+            let first = crate::IntentCache::default();
+            let question = IntentQuestion { prompts: prompts.clone(), first_files: Vec::new() };
+            first.extract_intent(&question);
+            let second = crate::IntentCache::default();
+            if let Some(stored) = first.stored(&prompts) {
+                second.load(&stored, &prompts);
+                prop_assert_eq!(second.stored(&prompts), Some(stored));
+            }
+            prop_assert_eq!(second.extract_intent(&question), extract_intent(&question));
+            for prompt in &prompts {
+                prop_assert_eq!(second.turns_away(prompt), first.turns_away(prompt));
+            }
+        }
+
+        #[test]
         fn cached_prompts_give_the_same_intent_as_new_ones(
             prompts in prop::collection::vec(prompt(), 0..30),
             first_files in prop::collection::vec(prompt(), 0..12),

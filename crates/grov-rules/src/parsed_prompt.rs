@@ -7,13 +7,15 @@ use super::phrased;
 use super::scope::{self, Keywords};
 use super::text::push_new;
 use super::turning_away::turns_away;
+use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
 /// A parsed prompt. The keywords, which only the newest prompts need, are computed lazily.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ParsedPrompt {
-    /// The cleaned text.
-    text: String,
+    /// The cleaned text, if it is more than the goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
     /// Paths and identifiers it names.
     pub(crate) named: Vec<String>,
     /// Its constraints.
@@ -21,7 +23,9 @@ pub(crate) struct ParsedPrompt {
     /// The clauses that permit something, which an earlier prompt may have forbidden.
     pub(crate) permissions: Vec<String>,
     goal: Goal,
+    #[serde(skip)]
     goal_words: OnceLock<Keywords>,
+    #[serde(skip)]
     text_words: OnceLock<Keywords>,
     /// Whether it turns away from the work so far.
     pub(crate) turns_away: bool,
@@ -45,14 +49,16 @@ impl ParsedPrompt {
         }
         named.retain(|name| !is_forbidden(name, &cleaned.whole, &constraints));
         let permissions = sentences.iter().flat_map(Sentence::permissions);
+        let goal = Goal::of(&sentences);
+        let text = cleaned.best();
         Self {
             permissions: permissions.map(str::to_owned).collect(),
             constraints,
             named,
-            goal: Goal::of(&sentences),
+            text: (text != goal.text).then(|| text.to_owned()),
+            goal,
             turns_away: turns_away(&sentences),
             opens_with_assent: sentences.first().is_some_and(Sentence::opens_with_assent),
-            text: cleaned.best().to_owned(),
             goal_words: OnceLock::new(),
             text_words: OnceLock::new(),
         }
@@ -70,10 +76,10 @@ impl ParsedPrompt {
 
     /// Keywords of the whole text.
     pub(crate) fn text_words(&self) -> &Keywords {
-        if self.text == self.goal().text {
-            return self.goal_words();
+        match &self.text {
+            Some(text) => self.text_words.get_or_init(|| Keywords::of(text)),
+            None => self.goal_words(),
         }
-        self.text_words.get_or_init(|| Keywords::of(&self.text))
     }
 }
 

@@ -364,6 +364,27 @@ fn stored(scene: &Scene, session: &str) -> Option<HookSession> {
     })
 }
 
+/// A later prompt need not read earlier ones again, and is understood with them.
+#[test]
+fn how_a_prompt_was_read_is_stored_for_the_next_prompt() {
+    let scene = Scene::new();
+    let texts = [
+        "Fix the login in src/auth.rs. Don't touch src/db.rs.",
+        "Now write docs/login.md.",
+    ];
+    for (number, text) in texts.iter().enumerate() {
+        prompt(&scene, "s1", text);
+        let session = stored(&scene, "s1").unwrap();
+        let readings: Value = serde_json::from_str(&session.prompt_readings.unwrap()).unwrap();
+        assert_eq!(
+            readings["prompts"].as_array().unwrap().len(),
+            number + 1,
+            "{readings}"
+        );
+        assert_eq!(session.contract.constraints, ["Don't touch src/db.rs"]);
+    }
+}
+
 fn log(scene: &Scene) -> String {
     std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::error::HookError;
 use crate::follower::TranscriptFollower;
 use crate::hook::HookContext;
-use crate::resume::{SessionRef, intent_reader, new_session};
+use crate::resume::{SessionRef, load_readings, new_session, reader};
 use crate::services::{STORE_TIMEOUT, Services};
 use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
@@ -22,6 +22,7 @@ use grov_hooks::event::Input;
 use grov_project::ProjectLocation;
 use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
+use grov_rules::IntentCache;
 use grov_runtime::{GuardMode, Settings, ToolGrant};
 use grov_scope::RunScript;
 use grov_session::objection::has_objection;
@@ -47,6 +48,7 @@ pub(super) struct GuardCheck {
     /// The folder that the session's relative paths refer to.
     pub(super) root: String,
     services: Arc<Services>,
+    intents: Arc<IntentCache>,
     reader: IntentReader,
     tool_use_id: String,
     pub(super) action: ActionSketch,
@@ -113,10 +115,12 @@ impl GuardCheck {
         let safe = understand_redacted_whole(&tool);
         let mut safe = sketch(&safe.action, safe.content);
         replaced_text::add(&mut action, &mut safe);
+        let intents = Arc::<IntentCache>::default();
         Some(Self {
             root: root.to_str()?.to_owned(),
             services: Arc::clone(context.services),
-            reader: intent_reader(),
+            reader: reader(&intents),
+            intents,
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             masked: (safe != action).then_some(safe),
             action,
@@ -378,6 +382,7 @@ impl GuardCheck {
         };
         let corrected = checks.iter().filter(|check| check.correction.is_some());
         let corrected_at = corrected.map(|check| check.at).max();
+        load_readings(&self.intents, &session);
         let mut follower = TranscriptFollower::resume(session, &edits, Arc::clone(&self.reader));
         let is_whole = catch_up(&mut follower, until).unwrap_or(false);
         if is_whole {

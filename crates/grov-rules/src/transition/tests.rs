@@ -98,7 +98,7 @@ fn turns_within_a_task() {
         (
             "Let's do something else. Clean up the CI",
             "r",
-            "ParsedPrompt the workflow.",
+            "Reading the workflow.",
             NewTask,
         ),
         ("Acum repară bugul de la login", "r", "Caut cauza.", NewTask),
@@ -110,7 +110,7 @@ fn turns_within_a_task() {
             Subtask,
         ),
         ("Mai întâi instalează dependințele", "r", "Pornesc.", Subtask),
-        ("Also update the tests", "r", "ParsedPrompt them.", ParallelTask),
+        ("Also update the tests", "r", "Reading them.", ParallelTask),
         (
             "While you're at it, rename the config key",
             "r",
@@ -205,12 +205,7 @@ fn turns_within_a_task() {
 #[test]
 fn the_first_turn_starts_a_task() {
     let cases = [
-        (
-            "Add a retry to the client",
-            "r",
-            "ParsedPrompt the client.",
-            false,
-        ),
+        ("Add a retry to the client", "r", "Reading the client.", false),
         (
             "Add a retry to the client",
             "et",

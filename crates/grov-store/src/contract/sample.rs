@@ -405,6 +405,9 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             keywords: vec!["limit".to_owned()],
             reading: None,
         },
+        prompt_readings: Some(
+            r#"{"version":"1","prompts":[[18446744073709551615,{"text":"Go back."}]]}"#.to_owned(),
+        ),
         engine_state: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
         waiting: vec![PendingPrompt {
             text: "And \"test\" it.".to_owned(),

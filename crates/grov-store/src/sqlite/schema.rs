@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 24] = [
+const MIGRATIONS: [&str; 25] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -35,6 +35,7 @@ const MIGRATIONS: [&str; 24] = [
     include_str!("../../../../migrations/sqlite/0022_recent_sessions.sql"),
     include_str!("../../../../migrations/sqlite/0023_read_limits.sql"),
     include_str!("../../../../migrations/sqlite/0024_model_screening.sql"),
+    include_str!("../../../../migrations/sqlite/0025_prompt_readings.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.

@@ -29,6 +29,7 @@ async fn dirty() -> Home {
         "DROP TABLE routed_usage",
         "DROP TABLE session_ends",
         "ALTER TABLE hook_sessions DROP COLUMN turn_ended_at",
+        "ALTER TABLE hook_sessions DROP COLUMN prompt_readings",
         "ALTER TABLE steps DROP COLUMN outcome",
         "DROP TABLE context_readings",
         "DROP TABLE prepared_summaries",

@@ -13,7 +13,8 @@ insert! {
     concat!(begin!(), "INSERT INTO hook_sessions"), "ON CONFLICT DO NOTHING RETURNING forgotten_at";
     session => {
         client_session_id, project_path, working_directory, transcript_path, read_to, drift_score, escalation, prompts,
-        actions, memories_told = memories_injected, started_at, updated_at, ended_at, waiting, is_unchecked, turn_ended_at
+        actions, memories_told = memories_injected, started_at, updated_at, ended_at, waiting, is_unchecked, turn_ended_at,
+        prompt_readings
     };
     revision: session.revision + 1,
     contract: Json(&session.contract),
@@ -25,8 +26,9 @@ const REPLACE_SESSION: &str = concat!(
     begin!(),
     "UPDATE hook_sessions SET project_path = ?2, working_directory = ?3, transcript_path = ?4, read_to = ?5, \
      drift_score = ?6, escalation = ?7, prompts = ?8, actions = ?9, memories_told = ?10, started_at = ?11, \
-     updated_at = ?12, ended_at = ?13, waiting = ?14, is_unchecked = ?15, turn_ended_at = ?16, revision = ?17, contract = ?18 \
-     WHERE client_session_id = ?1 AND revision = ?17 - 1 RETURNING forgotten_at"
+     updated_at = ?12, ended_at = ?13, waiting = ?14, is_unchecked = ?15, turn_ended_at = ?16, \
+     prompt_readings = ?17, revision = ?18, contract = ?19 \
+     WHERE client_session_id = ?1 AND revision = ?18 - 1 RETURNING forgotten_at"
 );
 
 /// Begins a transaction that inserts or replaces a session without its engine state. Returns one row with
@@ -69,7 +71,7 @@ pub(in crate::sqlite) fn session(row: &SqliteRow) -> Result<HookSession, StoreEr
     Ok(from_row!(row => HookSession {
         client_session_id, project_path, working_directory, transcript_path, read_to,
         contract: if is_forgotten { Default::default() } else { row.read("contract").map(|Json(contract)| contract)? },
-        engine_state: None,
+        prompt_readings, engine_state: None,
         waiting, is_unchecked, drift_score, escalation, prompts, actions, memories_injected: row.read("memories_told")?, started_at, updated_at,
         turn_ended_at, ended_at, forgotten_at, revision,
     }))

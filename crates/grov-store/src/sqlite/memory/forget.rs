@@ -87,7 +87,7 @@ const ERASE: &[&str] = &[
      g.tool_use_id FROM tasks t JOIN hook_guards g ON g.client_session_id = t.client_session_id \
      AND g.at <= t.created_at WHERE t.id IN {forgotten})",
     // A hook that has read the texts but has not written yet must not write them.
-    "UPDATE hook_sessions SET contract = '', waiting = NULL, revision = revision + 1, \
+    "UPDATE hook_sessions SET contract = '', waiting = NULL, prompt_readings = NULL, revision = revision + 1, \
      forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
      max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN {forgotten} \
      GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id",
