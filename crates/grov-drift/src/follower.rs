@@ -155,6 +155,11 @@ impl TranscriptFollower {
         self.engine.is_released()
     }
 
+    /// What of the agent's questions and plans the user agreed to, oldest first. Empty after an objection.
+    pub fn consents(&self) -> &[String] {
+        self.engine.consents()
+    }
+
     /// The active goal contract, with the user's edits.
     pub fn contract(&self) -> &GoalContract {
         self.engine.contract()

@@ -6,6 +6,7 @@
 
 mod age;
 mod clause;
+pub(crate) use clause::is_unspaced;
 mod command_effects;
 mod commands;
 mod effects;

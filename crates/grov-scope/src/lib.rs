@@ -8,6 +8,7 @@
 
 mod analyzed_action;
 mod association;
+mod consent;
 mod constraints;
 mod contract;
 mod danger;
@@ -29,6 +30,7 @@ mod rules;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
+pub use consent::{accepted, chosen_option};
 pub use constraints::ReadClause;
 pub use contract::asks_to_act;
 pub use danger::RunScript;

@@ -360,6 +360,14 @@ impl Rules {
         self.state.relatedness.clear_drift();
     }
 
+    /// Forgets the accepted proposals: the user objects.
+    pub fn forget_consents(&mut self) {
+        if !self.state.consents.is_empty() {
+            self.state.consents.clear();
+            self.compile();
+        }
+    }
+
     /// The accepted proposals that still hold, oldest first.
     pub fn consents(&self) -> &[String] {
         &self.state.consents

@@ -22,6 +22,8 @@ use time::OffsetDateTime;
 
 mod judging;
 
+/// Maximum number of words of a prompt that only takes back what was agreed to: "no, wait".
+const MAX_WITHDRAWAL_WORDS: usize = 4;
 /// Bytes kept of each end of a text that the user agreed to.
 const MAX_CONSENT_END: usize = 1024;
 /// Maximum number of unanswered questions.
@@ -160,7 +162,7 @@ impl SessionEngine {
         let answer = self.last_answer.take();
         self.preload.push(|| BufferedEvent::Prompt {
             prompt: crate::contract_builder::sanitize_prompt(text),
-            consents_to: consented_text(false, text, answer.as_deref()).map(sanitize_consent),
+            consents_to: consented_text(false, text, answer.as_deref()).map(|text| sanitize_consent(&text)),
         });
         let has_content = self.builder.add_prompt(text);
         self.current_rules().record_prompt();
@@ -168,10 +170,17 @@ impl SessionEngine {
             self.drift.on_new_request();
         }
         if let Some(text) = consented_text(has_content, text, answer.as_deref()) {
-            self.add_consent(text, context.at);
+            self.add_consent(&text, context.at);
+        }
+        let objects = has_objection(text);
+        let is_all = text.split_whitespace().nth(MAX_WITHDRAWAL_WORDS).is_none();
+        if objects && (is_all || !has_content) {
+            // "Stop": what was agreed to before is no longer asked for.
+            self.current_rules().forget_consents();
+            self.drift.set_consents(Vec::new(), context.at);
         }
         let summary = PromptSummary {
-            has_objection: has_objection(text),
+            has_objection: objects,
             arrived_at,
         };
         self.preload.push_prompt(summary);
@@ -321,7 +330,7 @@ impl SessionEngine {
             if let Some(question) = asked.map(|index| self.questions.swap_remove(index))
                 && let Some(text) = approved_text(question.plan.as_deref(), failed, output)
             {
-                self.add_consent(text, context.at);
+                self.add_consent(&text, context.at);
                 if question.plan.is_some() {
                     self.current_rules().lift_read_only();
                 }
@@ -455,6 +464,11 @@ impl SessionEngine {
         if self.root.is_none() {
             self.root = root();
         }
+    }
+
+    /// What of the agent's questions and plans the user agreed to, oldest first; nothing after a "stop".
+    pub fn consents(&self) -> &[String] {
+        self.rules.as_ref().map_or(&[], Rules::consents)
     }
 
     /// Whether the user lifted a constraint to change nothing, by agreeing to a question or approving a plan.

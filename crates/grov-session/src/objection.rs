@@ -1,8 +1,35 @@
 //! Detects objections in prompts, and finds the text that the user agreed to.
 
-/// Words that refuse, stop or revert something, in English and Romanian.
+use grov_scope::accepted;
+use std::borrow::Cow;
+
+/// Words that refuse, stop or revert something, in eleven languages.
 const WORDS: &str = "no nope not dont don't never none stop wait cancel undo revert rollback without cannot can't shouldn't \
-    mustn't won't wrong why nu nici niciodată niciodata oprește opreste stai anulează anuleaza fără fara greșit gresit";
+    mustn't won't wrong why nu nici niciodată niciodata oprește opreste stai anulează anuleaza fără fara greșit gresit \
+    nein nicht kein keine stopp warte abbrechen rückgängig falsch warum non pas arrête attends annule jamais sans pourquoi \
+    nunca espera cancela deshaz sin ferma aspetta annulla senza não nao pare desfaz sem nie czekaj poczekaj cofnij anuluj nigdy \
+    bez nee niet geen wacht nooit zonder нет не стоп стой подожди отмени никогда без";
+
+/// The same in scripts without spaces between words.
+const UNSPACED_WORDS: [&str; 17] = [
+    "不",
+    "别",
+    "別",
+    "停",
+    "等",
+    "取消",
+    "撤销",
+    "没",
+    "いいえ",
+    "ない",
+    "やめ",
+    "待って",
+    "止め",
+    "だめ",
+    "아니",
+    "멈춰",
+    "취소",
+];
 
 /// Maximum number of words examined.
 const MAX_WORDS: usize = 2000;
@@ -13,27 +40,31 @@ pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
     let mut words = plain.split(|character| !is_part(character)).take(MAX_WORDS);
-    words.any(|word| WORDS.split(' ').any(|known| known == word.trim_matches('\'')))
+    words.any(|word| {
+        WORDS
+            .split_whitespace()
+            .any(|known| known == word.trim_matches('\''))
+    }) || !plain.is_ascii() && UNSPACED_WORDS.iter().any(|known| plain.contains(known))
 }
 
 /// Returns the text that the user agreed to by answering a question or approving `plan`; `None` if the call failed or the
 /// answer is an objection. `output` is the result of a question, which repeats it with the answer:
 /// `"Shall I publish?"="Yes"`.
 pub(crate) fn approved_text<'a>(
-    plan: Option<&'a str>,
+    plan: Option<&str>,
     failed: bool,
     output: Option<&'a str>,
-) -> Option<&'a str> {
+) -> Option<Cow<'a, str>> {
     if failed {
         return None;
     }
-    if plan.is_some() {
-        return plan;
+    if let Some(plan) = plan {
+        return Some(accepted(plan).into());
     }
     let output = output?;
     let mut answers = output.split("\"=\"").skip(1);
     let objected = answers.any(|rest| has_objection(rest.split('"').next().unwrap_or(rest)));
-    (!objected).then_some(output)
+    (!objected).then_some(output.into())
 }
 
 #[cfg(test)]
@@ -51,6 +82,10 @@ mod tests {
             "Nu, lasă",
             "why did you touch it?",
             "please do NOT push",
+            "nein, lass das",
+            "non, pas encore",
+            "不要",
+            "ちょっと待って",
         ] {
             assert!(has_objection(prompt), "{prompt}");
         }
@@ -61,6 +96,9 @@ mod tests {
             "Also update notes.md",
             "now do it",
             "ok, know-how",
+            "ja, mach weiter",
+            "oui, vas-y",
+            "好的，继续",
             "",
         ] {
             assert!(!has_objection(prompt), "{prompt}");

@@ -5,7 +5,8 @@ use crate::findings::has_hard_finding;
 use crate::objection::has_objection;
 use crate::violation::Violation;
 use grov_domain::{GoalContract, OFF_GOAL_BELOW, words};
-use grov_scope::Rules;
+use grov_scope::{Rules, accepted, chosen_option};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Maximum number of words compared.
@@ -33,7 +34,7 @@ impl PendingRecheck {
         };
         rules.set_contract(self.builder.contract().clone());
         if let Some(words) = consented_text(has_content, prompt, self.last_answer.as_deref()) {
-            rules.record_consent(words);
+            rules.record_consent(&words);
         }
         let new_prompt = NewPrompt {
             has_content,
@@ -44,13 +45,17 @@ impl PendingRecheck {
     }
 }
 
-/// Returns the agent's last text if the user agrees to it.
+/// Returns the agent's last text if the user agrees to it, or the option of it that the user chooses.
 pub(crate) fn consented_text<'a>(
     has_content: bool,
     prompt: &str,
     last_answer: Option<&'a str>,
-) -> Option<&'a str> {
-    last_answer.filter(|_| !has_content && !has_objection(prompt))
+) -> Option<Cow<'a, str>> {
+    let answer = last_answer.filter(|_| !has_objection(prompt))?;
+    match chosen_option(prompt, answer) {
+        Some(option) => Some(accepted(&option).into()),
+        None => (!has_content).then_some(answer.into()),
+    }
 }
 
 /// A new prompt, and the text of the agent before it.
@@ -90,7 +95,7 @@ pub(crate) fn still_applies(
         consented_text(new_prompt.has_content, new_prompt.prompt, new_prompt.last_answer).unwrap_or_default();
     is_same_work(goal, &contract.goal)
         && !is_mentioned(violation, new_prompt.prompt)
-        && !is_mentioned(violation, answer)
+        && !is_mentioned(violation, &answer)
 }
 
 /// Whether two goals describe the same work in the same or in other words.

@@ -116,6 +116,21 @@ impl SessionReplay {
         self.since_prompt = 0;
     }
 
+    /// Takes the text with which the agent ended its turn.
+    pub fn answer(&mut self, text: &str) {
+        let context = self.player.context(self.entries);
+        self.player
+            .engine
+            .apply(SessionEvent::AssistantText(text), &context);
+        self.player.engine.apply(SessionEvent::TurnEnded, &context);
+        self.entries += 1;
+    }
+
+    /// What of the agent's texts the user agreed to.
+    pub fn consents(&self) -> &[String] {
+        self.player.engine.consents()
+    }
+
     /// Takes what a model read in the prompts so far.
     pub fn read(&mut self, reading: PromptReading) {
         let context = self.player.context(self.entries);

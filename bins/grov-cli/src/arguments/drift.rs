@@ -74,6 +74,7 @@ pub(crate) enum DriftCommand {
     /// An action {"type": "prompt", "text"} is a prompt of the user. A sequence with prompts is replayed as a live session: a
     /// "goal" that is not empty is its first prompt, the contract comes from the prompts so far, "text" of a command is its
     /// output, and "expected_scope" and "constraints" must be empty. "scores" and "guard" then have null for a prompt.
+    /// An action {"type": "answer", "text"} is the text with which the agent ends its turn; the next prompt may agree to it.
     /// A prompt may have a "reading", what a model read in the prompts so far. With --guard, "guard_reasons" says why it asks.
     ///
     /// The scores of a file have a fraction, which ranks actions with the same whole score, and are the same on both paths.

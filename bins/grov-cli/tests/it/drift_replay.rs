@@ -103,6 +103,31 @@ fn a_sequence_with_prompts_is_judged_by_the_prompts_so_far() {
 }
 
 #[test]
+fn an_answer_of_the_agent_is_what_the_next_prompt_agrees_to() {
+    let scene = Scene::new();
+    let line = |answer: &str| {
+        object!({
+            "seq_id": 1, "goal": "", "actions": [
+                {"type": "prompt", "text": "Fix the login in src/auth.rs."},
+                {"type": "answer", "text": answer},
+                {"type": "prompt", "text": "yes"},
+                {"type": "bash", "command": "git push origin main"},
+            ]
+        })
+    };
+    let text = format!(
+        "{}\n{}\n",
+        line("Fixed. Shall I push it to main?"),
+        line("Fixed.")
+    );
+    let file = scene.write("in.jsonl", &text);
+    let ended = scene.run(&["drift", "replay", "--guard", "--json", file.to_str().unwrap()]);
+    let answers = lines(&ended);
+    assert_eq!(answers[0]["guard"], object!([null, null, null, null]));
+    assert_eq!(answers[1]["guard"], object!([null, null, null, "ask"]));
+}
+
+#[test]
 fn with_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
     let scene = Scene::new();
     let line = object!({

@@ -108,6 +108,56 @@ fn in_transcript(scene: &Scene, id: &str, command: &str, failed: bool) {
     std::fs::write(path, text).unwrap();
 }
 
+/// Adds what the agent said or the user typed to the transcript.
+fn said_in_transcript(scene: &Scene, number: usize, role: &str, text: &str) {
+    let path = scene.path("work/transcript.jsonl");
+    let mut transcript = std::fs::read_to_string(&path).unwrap();
+    let content = object!([{"type": "text", "text": text}]);
+    let line = object!({
+        "type": role, "sessionId": SESSION, "uuid": format!("said-{number}"), "timestamp": format!("2099-01-02T03:05:{number:02}.000Z"),
+        "cwd": scene.path("work"), "message": {"id": format!("m{number}"), "role": role, "model": "m", "content": content},
+    });
+    transcript.push_str(&format!("{line}\n"));
+    std::fs::write(path, transcript).unwrap();
+}
+
+#[test]
+fn a_yes_to_the_agents_own_question_is_not_asked_again() {
+    const PUSH: &str = "git push origin main";
+    for (question, answer, is_asked) in [
+        ("The login works. Shall I push it to main?", "yes", false),
+        (
+            "The login works. Soll ich es auf main pushen?",
+            "ja, mach das",
+            false,
+        ),
+        ("1. Revert it\n2. Push it to main\nWhich one?", "2", false),
+        ("1. Revert it\n2. Push it to main\nWhich one?", "1", true),
+        ("The login works. Shall I push it to main?", "nein, warte", true),
+        ("The login works.", "yes", true),
+    ] {
+        let scene = begin_session(Scene::new());
+        said_in_transcript(&scene, 1, "user", PROMPT);
+        said_in_transcript(&scene, 2, "assistant", question);
+        hook(&scene, "UserPromptSubmit", object!({ "prompt": answer }));
+        said_in_transcript(&scene, 3, "user", answer);
+        let expected = is_asked.then_some("ask");
+        assert_eq!(
+            decision(&run(&scene, "t1", PUSH)).as_deref(),
+            expected,
+            "{question} {answer}"
+        );
+        // A later "stop" takes it back.
+        hook(&scene, "UserPromptSubmit", object!({ "prompt": "stop" }));
+        said_in_transcript(&scene, 4, "user", "stop");
+        assert_eq!(
+            decision(&run(&scene, "t2", PUSH)).as_deref(),
+            Some("ask"),
+            "{question} {answer}, stop"
+        );
+    }
+}
+
 #[test]
 fn only_forbidden_actions_are_asked_about() {
     let scene = begin_session(Scene::new());

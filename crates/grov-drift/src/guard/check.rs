@@ -87,6 +87,9 @@ pub(super) struct KnownSession {
     pub(super) contract: GoalContract,
     /// The user lifted a "change nothing" request.
     pub(super) is_released: bool,
+    /// What of the agent's questions and plans the user agreed to, oldest first. Of a session that hooks record it is known only with
+    /// the history.
+    pub(super) consents: Vec<String>,
     /// The newest prompt objects and says nothing else: what a model read as asked for before holds no longer.
     pub(super) is_withdrawn: bool,
     /// The hook session, new if unknown; `None` if the proxy records it.
@@ -223,6 +226,7 @@ impl GuardCheck {
                 KnownSession {
                     contract,
                     is_released,
+                    consents: Vec::new(),
                     is_withdrawn: false,
                     session: Some(new_session(&self.session_ref)),
                 }
@@ -284,6 +288,7 @@ impl GuardCheck {
         Question {
             contract: &known.contract,
             is_released: known.is_released,
+            consents: &known.consents,
             root: Some(&self.root),
             directory: self.session_ref.directory.to_str(),
             action: &self.action,
@@ -332,6 +337,7 @@ impl GuardCheck {
                 }
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
+            let consents = store.drift_state(id).await?.map(|state| state.consent.words);
             let newest = newest_prompt(self.session_ref.transcript.as_deref());
             let objects = newest.as_deref().is_some_and(has_objection);
             let (contract, is_released) = with_prompt(contract, newest.clone(), &self.reader);
@@ -340,6 +346,7 @@ impl GuardCheck {
             return Ok(Some(KnownSession {
                 contract,
                 is_released,
+                consents: consents.filter(|_| !objects).unwrap_or_default(),
                 is_withdrawn: objects && !is_instruction,
                 session: None,
             }));
@@ -351,6 +358,7 @@ impl GuardCheck {
         Ok(Some(KnownSession {
             contract: session.contract.clone().with_edits(&edits),
             is_released: false,
+            consents: Vec::new(),
             is_withdrawn: false,
             session: Some(session),
         }))
@@ -394,6 +402,7 @@ impl GuardCheck {
                 ..follower.contract().clone()
             };
             known.is_released = follower.is_released();
+            known.consents = follower.consents().to_vec();
         }
         steps.extend(follower.into_progress(SystemClock.now()).steps);
         let done = steps

@@ -43,6 +43,8 @@ pub struct Question<'a> {
     pub past: Option<&'a [PastAction]>,
     /// The user lifted a "change nothing" request by confirming a question or plan.
     pub is_released: bool,
+    /// Questions, plans and options of the agent that the user agreed to, oldest first: what they name is asked for.
+    pub consents: &'a [String],
     /// Subjects that the user allowed in this session, one per line.
     pub allowed: &'a [String],
     /// The verdict if the action is stopped.
@@ -184,6 +186,9 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
         found.sort_by_key(|finding| finding.at_most);
         return found;
+    }
+    for consent in question.consents {
+        rules.record_consent(consent);
     }
     if question.is_released {
         rules.lift_read_only();

@@ -128,6 +128,7 @@ mod tests {
                 scripts: &[],
                 past: Some(past),
                 is_released: false,
+                consents: &[],
                 allowed: &[],
                 verdict: GuardVerdict::Ask,
             });

@@ -63,6 +63,7 @@ pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option
     (contract != known.contract).then(|| KnownSession {
         contract,
         is_released: known.is_released,
+        consents: known.consents.clone(),
         is_withdrawn: known.is_withdrawn,
         session: Some(session.clone()),
     })

@@ -175,7 +175,7 @@ const NO_FILES: &[&str] = &[
     "vue.js",
 ];
 
-fn is_unspaced(letter: char) -> bool {
+pub(crate) fn is_unspaced(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff66}'..='\u{ff9f}')
 }
 

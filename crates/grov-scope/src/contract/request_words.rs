@@ -8,6 +8,7 @@ mod confinement;
 mod forms;
 mod retraction;
 
+use crate::consent::orders;
 use crate::names::is_path;
 use crate::words::{Word, words};
 use code_objects::Objects;
@@ -247,7 +248,8 @@ impl RequestWords {
     pub(crate) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
         let mut request = Self::default();
         let mut spoken = Vec::new();
-        for text in texts {
+        let agreed: Vec<String> = consents.iter().flat_map(|text| orders(text)).collect();
+        for text in texts.into_iter().chain(agreed.iter().map(String::as_str)) {
             request.has_client_command |= is_client_command(text);
             let words = words(text);
             spoken.push(request.read(&words));
@@ -262,12 +264,6 @@ impl RequestWords {
         for word in std::mem::take(&mut request.retracted) {
             request.asking.remove(&word);
             request.ordering.remove(&word);
-        }
-        for word in consents.iter().flat_map(|text| words(text)) {
-            request.all.extend(parts(&word.folded));
-            request.wanted.extend(parts(&word.folded));
-            request.asking.extend(parts(&word.folded));
-            request.ordering.extend(parts(&word.folded));
         }
         request
     }

@@ -173,7 +173,7 @@ fn each<T>(stops: &[Option<Stop>], value: impl Fn(&Stop) -> T) -> Vec<Option<T>>
 fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<Stop>> {
     let mut guard = GuardReplay::default();
     let verdict = |action: &ActionSketch| {
-        let verdict = guard.verdict(contract, false, action);
+        let verdict = guard.verdict(contract, false, &[], action);
         guard.ran(action.clone(), true);
         guard.corrected();
         verdict
@@ -192,7 +192,13 @@ struct GuardReplay {
 
 impl GuardReplay {
     /// The verdict on the next action.
-    fn verdict(&mut self, contract: &GoalContract, is_released: bool, action: &ActionSketch) -> Option<Stop> {
+    fn verdict(
+        &mut self,
+        contract: &GoalContract,
+        is_released: bool,
+        consents: &[String],
+        action: &ActionSketch,
+    ) -> Option<Stop> {
         let question = Question {
             contract,
             root: None,
@@ -203,6 +209,7 @@ impl GuardReplay {
             past: Some(&[]),
             allowed: &self.allowed,
             is_released,
+            consents,
             verdict: GuardVerdict::Ask,
         };
         // Earlier actions can only remove an objection, and most actions have none.

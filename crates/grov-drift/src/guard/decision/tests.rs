@@ -58,6 +58,7 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
         past: Some(&[]),
         allowed: &[],
         is_released: false,
+        consents: &[],
         verdict: GuardVerdict::Ask,
     }
 }
@@ -100,6 +101,67 @@ fn forbidden_changes_are_stopped_with_advice() {
         removal.subject,
         "removal of src/db/pool.rs\nremoval against \"Do not touch src/db/\""
     );
+}
+
+#[test]
+fn a_yes_to_the_agents_question_asks_for_what_it_names_and_no_more() {
+    let contract = held_to("Fix the login", &[]);
+    let asked = |consent: &str, command: &str| {
+        let action = bash(command);
+        let consents = [consent.to_owned()];
+        decide(&Question {
+            consents: &consents,
+            ..question(&contract, &action)
+        })
+        .is_some()
+    };
+    for (consent, command, is_asked) in [
+        ("Fixed. Shall I push it to main?", "git push origin main", false),
+        (
+            "Fixed. Shall I push it to main?",
+            "git push --force origin main",
+            true,
+        ),
+        ("Fixed. Shall I push it to main?", "npm publish", true),
+        (
+            "Fixed, and pushed to main. Shall I also fix the logout?",
+            "git push origin main",
+            true,
+        ),
+        (
+            "Soll ich es jetzt auf main pushen?",
+            "git push origin main",
+            false,
+        ),
+        ("Shall I remove the unused import?", "rm -rf src", true),
+        (
+            "Shall I remove the unused import?",
+            "psql -c 'DROP TABLE users'",
+            true,
+        ),
+        (
+            "Shall I publish the crate and remove web/old.css?",
+            "cargo publish",
+            false,
+        ),
+        (
+            "User has answered your questions: \"How shall it be released?\"=\"Publish the crate\".",
+            "cargo publish",
+            false,
+        ),
+        (
+            "Accepted:\n2. Force-push the branch",
+            "git push --force origin devs",
+            false,
+        ),
+        (
+            "Accepted:\n# Plan\n1. Fix it\n2. Do not push",
+            "git push origin main",
+            true,
+        ),
+    ] {
+        assert_eq!(asked(consent, command), is_asked, "{consent} {command}");
+    }
 }
 
 #[test]

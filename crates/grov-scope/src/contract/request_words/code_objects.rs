@@ -1,5 +1,6 @@
 //! Whether a verb of a request is about code or documents: "remove the unused import" asks for no removal of data.
 
+use super::JOINING;
 use crate::names::is_path;
 use crate::words::Word;
 
@@ -59,6 +60,7 @@ struct Object {
     is_source: bool,
     is_ascii: bool,
     begins_purpose: bool,
+    joins: bool,
     pauses: bool,
 }
 
@@ -71,6 +73,7 @@ impl Objects {
             is_source: is_source(word.raw),
             is_ascii: word.raw.is_ascii(),
             begins_purpose: word.is_any(PURPOSE),
+            joins: word.is_any(JOINING),
             pauses: word.pauses(),
         };
         Self(words.iter().map(object).collect())
@@ -84,7 +87,8 @@ impl Objects {
         let mut object: Vec<&Object> = Vec::new();
         if !verb.pauses {
             for word in after.iter().take(AFTER) {
-                if word.begins_purpose {
+                // "Publish the crate and remove a.css"
+                if word.begins_purpose || word.joins && !object.is_empty() {
                     break;
                 }
                 object.push(word);

@@ -31,11 +31,16 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
                 acts.push(false);
                 stops.push(None);
             }
+            Entry::Answer { text } => {
+                session.answer(&text);
+                acts.push(false);
+                stops.push(None);
+            }
             Entry::Action { action, output } => {
                 let mut was_asked = false;
                 if options.guard {
                     let (contract, is_released) = (session.contract(), session.is_released());
-                    let stop = guard.verdict(contract, is_released, &action);
+                    let stop = guard.verdict(contract, is_released, session.consents(), &action);
                     was_asked = stop.is_some();
                     stops.push(stop);
                 }

@@ -22,6 +22,8 @@ pub(super) struct Sequence {
 
 /// The name of an action that is a prompt of the user.
 const PROMPT: &str = "prompt";
+/// The name of an action that is the text with which the agent ends its turn.
+const ANSWER: &str = "answer";
 
 /// An entry of a session.
 pub(super) enum Entry {
@@ -31,6 +33,11 @@ pub(super) enum Entry {
         text: String,
         /// What a model reads in the prompts up to this one.
         reading: Option<PromptReading>,
+    },
+    /// The agent ends its turn with a text, to which the next prompt may answer.
+    Answer {
+        /// The text.
+        text: String,
     },
     /// The agent acts.
     Action {
@@ -127,6 +134,11 @@ impl RecordedAction {
             return Entry::Prompt {
                 text: text.to_owned(),
                 reading: self.reading.clone(),
+            };
+        }
+        if self.action_type == ANSWER {
+            return Entry::Answer {
+                text: text.to_owned(),
             };
         }
         let action = sketch(self);
