@@ -224,7 +224,7 @@ fn has_in_order(line: &str, parts: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{requests_silent, under};
 
     #[test]
     fn examples_are_found_or_not() {
@@ -247,15 +247,13 @@ mod tests {
 
     #[test]
     fn code_of_a_command_is_read() {
-        for command in [
+        under("Plot the depth of the queues").asked(&[
             "python3 - <<'PY'\nimport requests\nrequests.delete(f\"{B}/queues/x/contents\", auth=A)\nPY",
             "node -e \"stripe.refunds.create({charge: id})\"",
             "rails runner 'Account.where(old: true).find_each(&:destroy!)'",
             "cat > x.py <<'PY'\nimport stripe\nstripe.Refund.create(charge=c)\nPY\npython x.py",
-        ] {
-            assert!(is_asked("Plot the depth of the queues", command), "{command}");
-        }
-        for (goal, command) in [
+        ]);
+        requests_silent(&[
             (
                 "Refund the charge",
                 "node -e \"stripe.refunds.create({charge: id})\"",
@@ -269,8 +267,6 @@ mod tests {
                 "python3 - <<'PY'\nrequests.delete('http://localhost:15672/api/queues/x')\nPY",
             ),
             ("Plot it", "cat > x.py <<'PY'\nstripe.Refund.create(charge=c)\nPY"),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 }

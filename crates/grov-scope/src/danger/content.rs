@@ -137,11 +137,11 @@ pub(super) fn holds_content(place: &NormalizedPath) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{requests_asked, requests_silent};
 
     #[test]
     fn content_of_the_project_is_not_removed_unasked() {
-        for (goal, command) in [
+        requests_asked(&[
             (
                 "Fix the size of thumbnails",
                 "find public/uploads -name '*.jpg' -mtime +30 -delete",
@@ -165,14 +165,12 @@ mod tests {
             ),
             ("Fix the parser", "rm -rf articles"),
             ("Fix the parser", "shred -u notes.txt"),
-        ] {
-            assert!(is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 
     #[test]
     fn what_is_made_again_or_asked_for_is_removed() {
-        for (goal, command) in [
+        requests_silent(&[
             (
                 "Fix the parser",
                 "rm -rf dist-newstyle build-debug zig-out .godot/imported report_files",
@@ -191,8 +189,6 @@ mod tests {
             ("Replace the articles", "rm -rf articles"),
             ("Fix the articles in articles/", "rm -rf articles/2019"),
             ("Start from scratch", "rm -rf articles"),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 }

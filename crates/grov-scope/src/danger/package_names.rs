@@ -105,30 +105,26 @@ fn is_near(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::under;
 
     #[test]
     fn mistyped_packages_are_asked_about() {
-        for command in [
+        under("Remove unused packages").asked(&[
             "npx -y depchek@latest --auto-fix",
             "pip install reqeusts",
             "npm i expresss",
             "cargo add serde-jason tokoi-util tracng",
-        ] {
-            assert!(is_asked("Remove unused packages", command), "{command}");
-        }
+        ]);
     }
 
     #[test]
     fn well_known_and_unknown_packages_are_fine() {
-        for command in [
+        under("Remove unused packages").silent(&[
             "npx -y depcheck",
             "npm install preact express @acme/expresss",
             "pip install requests==2.31 -r reqs.txt",
             "npx acme-internal-tool",
             "npm run eslnt",
-        ] {
-            assert!(!is_asked("Remove unused packages", command), "{command}");
-        }
+        ]);
     }
 }

@@ -116,11 +116,11 @@ fn name_of(command: &Program) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{requests_silent, under};
 
     #[test]
     fn scripts_that_deploy_or_destroy_by_name_are_asked_about() {
-        for command in [
+        under("Fix the parser").asked(&[
             "./scripts/deploy.sh prod",
             "./bin/deploy production",
             "bash deploy.sh",
@@ -131,14 +131,12 @@ mod tests {
             "python scripts/purge_users.py --yes",
             "./scripts/backfill.sh --env=production",
             "rake seed ENV=production",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 
     #[test]
     fn scripts_that_check_or_were_asked_for_run() {
-        for (goal, command) in [
+        requests_silent(&[
             ("Deploy it to production", "./scripts/deploy.sh prod"),
             ("Run make deploy", "make deploy"),
             ("Fix the parser", "make -n deploy"),
@@ -152,8 +150,6 @@ mod tests {
                 "See why production is slow",
                 "python scripts/explain.py --env=production",
             ),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 }

@@ -188,11 +188,11 @@ fn is_substituted(program: &Program, line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{requests_silent, under};
 
     #[test]
     fn printed_secrets_are_asked_about() {
-        for command in [
+        under("Retry uploads with a backoff").asked(&[
             "cat ~/.aws/credentials",
             "cat ~/.aws/credentials && sed -n 1,80p src/up.py",
             "env | grep -i -E 'key|secret|token'",
@@ -207,14 +207,12 @@ mod tests {
             "kubectl get secret db -o yaml",
             "aws secretsmanager get-secret-value --secret-id prod/db",
             "kubectl get secret db -o jsonpath='{.data.pw}' | base64 -d",
-        ] {
-            assert!(is_asked("Retry uploads with a backoff", command), "{command}");
-        }
+        ]);
     }
 
     #[test]
     fn secrets_that_stay_hidden_or_were_asked_for_are_fine() {
-        for (goal, command) in [
+        requests_silent(&[
             ("Why is my AWS access denied?", "cat ~/.aws/credentials"),
             ("Show the env vars with tokens", "env | grep -i token"),
             ("Retry uploads with a backoff", "env | grep -c TOKEN"),
@@ -241,8 +239,6 @@ mod tests {
                 "Retry uploads with a backoff",
                 "curl -H \"Authorization: Bearer $(gh auth token)\" https://api.github.com/user",
             ),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 }

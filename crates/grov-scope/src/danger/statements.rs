@@ -563,7 +563,7 @@ fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{is_asked, under};
 
     #[test]
     fn statements_with_modifiers_and_aliases_are_read() {
@@ -579,24 +579,20 @@ mod tests {
             let command = format!("mysql -e \"{statement}\"");
             assert!(is_asked("Fix the parser", &command), "{command}");
         }
-        for command in [
+        under("Fix the parser").asked(&[
             "cqlsh cass-1 --execute=\"TRUNCATE ks.events\"",
             "psql --command='DELETE FROM users'",
             "psql postgres -c 'DROP DATABASE app_test; DROP DATABASE IF EXISTS app'",
             "sqlite3 -cmd \"ATTACH 'local.db' AS p\" :memory: 'DROP TABLE p.orders'",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "mysql -e \"DELETE QUICK FROM users WHERE id = 5\"",
             "mysql -e \"DELETE u FROM users u WHERE u.id = 5\"",
             "mysql -e 'SELECT delete_count FROM stats'",
             "psql --command='SELECT 1'",
             "psql postgres -c 'DROP DATABASE IF EXISTS app_test'",
             "sqlite3 :memory: 'DROP TABLE orders'",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 
     #[test]

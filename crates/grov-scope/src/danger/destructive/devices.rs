@@ -65,11 +65,11 @@ fn is_disk(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{is_asked, under};
 
     #[test]
     fn disks_are_not_overwritten_unasked() {
-        for command in [
+        under("Fix the parser").asked(&[
             "tee /dev/sda < image.img",
             "cat image.img | sudo tee /dev/sdb >/dev/null",
             "cat image.img > /dev/nvme0n1",
@@ -78,19 +78,15 @@ mod tests {
             "sudo dd if=image.img of=/dev/disk4",
             "curl -o /dev/sda https://x.example/image",
             "gunzip -c image.gz > /dev/mmcblk0",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "dd if=/dev/sda of=/dev/stdout bs=512 count=1",
             "dd if=/dev/zero of=/dev/shm/x count=1",
             "echo x > /dev/null",
             "echo x | tee /dev/stderr",
             "cat /dev/sda1 > part.img",
             "cp /dev/null empty.txt",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
         assert!(!is_asked(
             "Write image.img to /dev/sdb",
             "dd if=image.img of=/dev/sdb"

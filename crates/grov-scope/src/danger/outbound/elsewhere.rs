@@ -202,35 +202,28 @@ pub(super) fn changed(
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{requests_silent, under};
 
     #[test]
     fn copies_to_other_machines_and_changes_there_are_asked_about() {
-        for command in [
+        under("Fix the parser").asked(&[
             "scp config.yml web1:/etc/app/",
             "rsync -av dist/ deploy@web1:/srv/app/",
             "sftp me@host <<< 'put notes.txt'",
             "ssh web1 'sudo systemctl restart app'",
             "ssh deploy@web1 'cd /srv/app && git pull && ./restart.sh'",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
     }
 
     #[test]
     fn containers_on_other_machines_are_asked_about() {
-        for command in [
+        under("Add a redis service to the compose file").asked(&[
             "docker -H ssh://root@deploy.acme.io compose up -d",
             "docker context use nas-prod && docker compose up -d --force-recreate",
             "DOCKER_HOST=ssh://root@web1 docker compose up -d",
             "docker --context prod restart api",
-        ] {
-            assert!(
-                is_asked("Add a redis service to the compose file", command),
-                "{command}"
-            );
-        }
-        for (goal, command) in [
+        ]);
+        requests_silent(&[
             (
                 "Fix the parser",
                 "docker context use colima && docker compose up -d",
@@ -238,14 +231,12 @@ mod tests {
             ("Fix the parser", "docker --context prod ps"),
             ("Restart the api on prod", "docker --context prod restart api"),
             ("Fix the parser", "docker compose up -d"),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 
     #[test]
     fn looks_at_other_machines_and_what_was_asked_for_run() {
-        for (goal, command) in [
+        requests_silent(&[
             ("Fix the parser", "scp web1:/var/log/app.log /tmp/"),
             ("Fix the parser", "rsync -avn dist/ web1:/srv/app/"),
             (
@@ -271,8 +262,6 @@ mod tests {
             ),
             ("Restart the app on web1", "ssh web1 sudo systemctl restart app"),
             ("Fix the parser", "rsync -a dist/ vagrant@box:/srv/"),
-        ] {
-            assert!(!is_asked(goal, command), "{goal}: {command}");
-        }
+        ]);
     }
 }

@@ -171,11 +171,11 @@ fn opens_to_others(mode: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::danger::tests::is_asked;
+    use crate::danger::tests::{is_asked, under};
 
     #[test]
     fn modes_of_the_whole_project_or_system_are_asked_about() {
-        for command in [
+        under("Fix the parser").asked(&[
             "chmod -R a+w .",
             "chmod -R 600 .",
             "chmod -R 644 *",
@@ -190,10 +190,8 @@ mod tests {
             "sudo chmod 755 /usr/",
             "chmod 777 ~",
             "chmod -R 755 /",
-        ] {
-            assert!(is_asked("Fix the parser", command), "{command}");
-        }
-        for command in [
+        ]);
+        under("Fix the parser").silent(&[
             "chmod +x run.sh",
             "chmod -R u+rwX .",
             "chmod -R 755 .",
@@ -203,9 +201,7 @@ mod tests {
             "chmod -R u=rwX,go=rX .",
             "chmod 644 README.md",
             "chmod -R 600 build/keys",
-        ] {
-            assert!(!is_asked("Fix the parser", command), "{command}");
-        }
+        ]);
         assert!(!is_asked(
             "Make everything writable: chmod -R a+w .",
             "chmod -R a+w ."

@@ -13,21 +13,14 @@ fn a_commit_that_was_amended_may_go_out_by_lease() {
 
 #[test]
 fn a_line_that_amends_a_commit_may_push_it_with_lease() {
-    let line = "git commit --amend --no-edit && git push --force-with-lease";
-    assert_eq!(score("Address the comments", &[], &bash(line)), 10);
-    assert_eq!(
-        score(
-            "Address the comments",
-            &[],
-            &bash("git add . && git push --force-with-lease")
-        ),
-        4
-    );
+    dangers("Address the comments", NO_DANGER)
+        .of(&["git commit --amend --no-edit && git push --force-with-lease"]);
+    dangers("Address the comments", 4..=4).of(&["git add . && git push --force-with-lease"]);
 }
 
 #[test]
 fn what_is_not_committed_is_not_thrown_away_in_any_spelling() {
-    for command in [
+    dangers("Fix the parser", 0..=4).of(&[
         "git checkout .",
         "git checkout HEAD .",
         "git checkout -f",
@@ -45,11 +38,8 @@ fn what_is_not_committed_is_not_thrown_away_in_any_spelling() {
         "git tag keep; git reset --hard",
         "git commit --dry-run; git reset --hard",
         "git stash list; git reset --hard",
-    ] {
-        let found = score("Fix the parser", &[], &bash(command));
-        assert!(found <= 4, "{command}: {found}");
-    }
-    for command in [
+    ]);
+    dangers("Fix the parser", NO_DANGER).of(&[
         "git checkout -b fix",
         "git checkout -bfix",
         "git checkout main",
@@ -61,7 +51,5 @@ fn what_is_not_committed_is_not_thrown_away_in_any_spelling() {
         "git stash apply && git stash drop",
         "git stash && git reset --hard",
         "git commit -am wip && git reset --hard HEAD~1",
-    ] {
-        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
-    }
+    ]);
 }

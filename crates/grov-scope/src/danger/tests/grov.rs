@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn disabling_or_manipulating_grov_is_a_danger() {
-    for command in [
+    let tampering = [
         "grov goal allow src/db",
         "grov --home /tmp/x goal --session s allow '**'",
         "cd /tmp && /usr/local/bin/grov goal set anything",
@@ -24,11 +24,10 @@ fn disabling_or_manipulating_grov_is_a_danger() {
         "$(which grov) off",
         "sqlite3 ~/.grov/grov.db \"update guarded set ran = 1 where id = 2\"",
         "cd ~/.grov && sqlite3 grov.db 'update guarded set ran = 1 where id = 2'",
-    ] {
-        assert_eq!(score("Fix it", &[], &bash(command)), 3, "{command}");
-        assert_eq!(score("Set grov up anew", &[], &bash(command)), 10, "{command}");
-    }
-    for command in [
+    ];
+    dangers("Fix it", 3..=3).of(&tampering);
+    dangers("Set grov up anew", NO_DANGER).of(&tampering);
+    dangers("Fix it", NO_DANGER).of(&[
         "grov goal show",
         "grov goal forbid docs",
         "grov on",
@@ -41,14 +40,12 @@ fn disabling_or_manipulating_grov_is_a_danger() {
         "grov store status",
         "ls ~/.grov/logs",
         "sqlite3 app.db 'select 1'",
-    ] {
-        assert_eq!(score("Fix it", &[], &bash(command)), 10, "{command}");
-    }
+    ]);
 }
 
 #[test]
 fn stopping_or_removing_grov_is_a_danger() {
-    for command in [
+    let stopping = [
         "pkill grov-proxyd",
         "killall -9 grov-proxyd",
         "kill $(pgrep grov-proxyd)",
@@ -59,9 +56,8 @@ fn stopping_or_removing_grov_is_a_danger() {
         "rm /usr/local/bin/grov",
         "rm $(which grov)",
         "chmod -x ~/.cargo/bin/grov",
-    ] {
-        assert!(score("Fix it", &[], &bash(command)) <= 4, "{command}");
-        assert!(score("Stop grov", &[], &bash(command)) > 3, "{command}");
-    }
-    assert!(score("Fix it", &[], &bash("pkill -f hargrove")) > 3);
+    ];
+    dangers("Fix it", 0..=4).of(&stopping);
+    dangers("Stop grov", 4..=10).of(&stopping);
+    dangers("Fix it", 4..=10).of(&["pkill -f hargrove"]);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_destruction_behind_other_programs_is_found() {
-    let cases = [
+    dangers_at_most(&[
         ("sudo -u root rm -rf /", 1),
         ("sudo --user root -- rm -rf /", 1),
         ("sudo --some-new-option rm -rf /", 1),
@@ -82,18 +82,12 @@ fn a_destruction_behind_other_programs_is_found() {
             "python manage.py shell -c \"from news.tasks import send_issue; send_issue.delay(id=8)\"",
             4,
         ),
-    ];
-    let missed: Vec<_> = cases
-        .into_iter()
-        .map(|(command, most)| (command, most, score("Fix the parser", &[], &bash(command))))
-        .filter(|(_, most, found)| found > most)
-        .collect();
-    assert_eq!(missed, []);
+    ]);
 }
 
 #[test]
 fn ordinary_work_behind_other_programs_is_no_danger() {
-    let commands = [
+    dangers("Fix the parser", NO_DANGER).of(&[
         "sudo apt-get install -y jq",
         "sudo -E env PATH=/x make install",
         "git push -u origin fix-1207",
@@ -138,17 +132,12 @@ fn ordinary_work_behind_other_programs_is_no_danger() {
         "command -v rm",
         "flock /tmp/l make",
         "rsync -a --delete dist/ public/",
-    ];
-    let asked: Vec<_> = commands
-        .into_iter()
-        .filter(|command| score("Fix the parser", &[], &bash(command)) < 10)
-        .collect();
-    assert_eq!(asked, [""; 0]);
+    ]);
 }
 
 #[test]
 fn what_is_only_said_in_code_is_no_danger() {
-    for command in [
+    dangers("Fix the parser", NO_DANGER).of(&[
         "python3 -c \"print('rm -rf /')\"",
         "grep -rn \"rm -rf /\" src",
         "node -e \"console.log('git push --force')\"",
@@ -159,9 +148,7 @@ fn what_is_only_said_in_code_is_no_danger() {
         "cat > run.sh <<'EOF'\nrm -rf /\nEOF",
         "echo 'rm -rf /' | tee notes.txt",
         "echo 'rm -rf /' | grep rm",
-    ] {
-        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
-    }
+    ]);
 }
 
 /// A command as the guard sees it: complete, not truncated like a recorded one.

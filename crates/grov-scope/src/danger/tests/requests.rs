@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_the_user_asked_for_is_no_danger() {
-    for (goal, command) in [
+    RequestedDangers(NO_DANGER).of(&[
         ("Publish the crate", "cargo publish"),
         ("release 0.3", "gh release create v0.3"),
         ("Rebase it and force-push", "git push --force"),
@@ -19,14 +19,12 @@ fn what_the_user_asked_for_is_no_danger() {
         ("kill the old server", "pkill -f server"),
         ("deploy to production", "fly deploy"),
         ("Delete ~/Documents/old", "rm -rf ~/Documents/old"),
-    ] {
-        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
-    }
+    ]);
 }
 
 #[test]
 fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
-    for (goal, command) in [
+    RequestedDangers(NO_DANGER).of(&[
         (
             "Apply the terraform changes to staging",
             "terraform apply -auto-approve",
@@ -53,16 +51,14 @@ fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
             "Set up uv here",
             "curl -LsSf https://astral.sh/uv/install.sh | sh",
         ),
-    ] {
-        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
-    }
-    assert!(score("Fix the parser", &[], &bash("terraform apply")) <= 3);
-    assert!(score("Update the parser", &[], &bash("git reset --hard HEAD~3")) <= 4);
+    ]);
+    dangers("Fix the parser", 0..=3).of(&["terraform apply"]);
+    dangers("Update the parser", 0..=4).of(&["git reset --hard HEAD~3"]);
 }
 
 #[test]
 fn a_request_asks_for_no_more_than_it_names() {
-    for (goal, command) in [
+    RequestedDangers(0..=4).of(&[
         ("Install the tool", "curl -sSL https://get.example.sh | sudo bash"),
         ("Restore the readme", "git restore ."),
         ("Undo my last edit in app.js", "git reset --hard origin/main"),
@@ -82,10 +78,8 @@ fn a_request_asks_for_no_more_than_it_names() {
             "eval \"$(printf '\\x72\\x6d\\x20-f a.log')\"",
         ),
         ("Preview the infra change", "terragrunt run-all apply"),
-    ] {
-        assert!(score(goal, &[], &bash(command)) <= 4, "{goal}: {command}");
-    }
-    for (goal, command) in [
+    ]);
+    RequestedDangers(NO_DANGER).of(&[
         ("Discard my changes", "git restore ."),
         ("Undo my last commit", "git reset --hard HEAD~1"),
         ("Clean the build", "rm -rf dist target"),
@@ -94,9 +88,7 @@ fn a_request_asks_for_no_more_than_it_names() {
         ("Lock down the key", "chmod 600 ~/.ssh/id_rsa"),
         ("Extract the archive", "tar -xzf release.tgz -C /tmp/x"),
         ("Print a tab", "printf '\\x09' | cat -A"),
-    ] {
-        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
-    }
+    ]);
 }
 
 #[test]
@@ -110,17 +102,15 @@ fn work_on_code_asks_for_no_change_of_data_and_services() {
         "Publish the event only once in bus.ts",
         "删除没用的函数",
     ] {
-        for command in [
+        dangers(goal, 0..=4).of(&[
             "aws s3 rm s3://acme/x --recursive",
             "psql -c 'DROP TABLE users'",
             "docker volume rm shop_pgdata",
             "git push origin --delete feature",
             "npm publish",
-        ] {
-            assert!(score(goal, &[], &bash(command)) <= 4, "{goal}: {command}");
-        }
+        ]);
     }
-    for (goal, command) in [
+    RequestedDangers(NO_DANGER).of(&[
         ("Drop the comments table", "psql -c 'DROP TABLE comments'"),
         (
             "Delete the old volume so I can import again",
@@ -131,9 +121,7 @@ fn work_on_code_asks_for_no_change_of_data_and_services() {
             "crontab -l | grep -v cleanup | crontab -",
         ),
         ("Publish the package", "npm publish"),
-    ] {
-        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
-    }
+    ]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Commands by family, written without looking at the table: dangerous ones that a request for other work does not ask for, and
 //! harmless or requested ones.
 
-use super::score;
+use crate::danger::tests::{requests_silent, under};
 
 /// A request that asks for none of the commands.
 const OTHER_WORK: &str = "Improve the error message of the parser";
@@ -615,24 +615,17 @@ fn commands_of_each_family_are_asked_about() {
         UNKNOWN_PROGRAMS,
         OTHERS,
     ];
-    let missed = families
-        .into_iter()
-        .flatten()
-        .filter(|command| score(OTHER_WORK, command) >= 5);
-    assert_eq!(missed.collect::<Vec<_>>(), [&""; 0]);
+    under(OTHER_WORK).asked(&families.concat());
 }
 
 #[test]
 fn harmless_and_requested_commands_are_silent() {
-    let asked = SILENT
-        .iter()
-        .filter(|(prompt, command)| score(prompt, command) < 5);
-    assert_eq!(asked.collect::<Vec<_>>(), [&("", ""); 0]);
+    requests_silent(SILENT);
 }
 
 #[test]
 fn changes_outside_the_project_are_asked_about_if_only_a_look_was_asked_for() {
-    for command in [
+    let changes = [
         "git push origin topic",
         "sudo apt-get install -y jq",
         "sudo systemctl restart nginx",
@@ -640,14 +633,7 @@ fn changes_outside_the_project_are_asked_about_if_only_a_look_was_asked_for() {
         "sudo mv tool /usr/local/bin/",
         "curl -X PUT https://api.acme.com/v1/x -d '{}'",
         "gh pr create --fill",
-    ] {
-        assert!(score("which tests are slow?", command) < 5, "{command}");
-        assert!(
-            score(
-                "make the slow tests faster, update the notes, install what you need",
-                command
-            ) >= 5,
-            "{command}"
-        );
-    }
+    ];
+    under("which tests are slow?").asked(&changes);
+    under("make the slow tests faster, update the notes, install what you need").silent(&changes);
 }
