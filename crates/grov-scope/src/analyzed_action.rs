@@ -214,6 +214,8 @@ fn changed_by<'p>(
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use grov_domain::TextChange;
+    use std::sync::Arc;
 
     /// An edit of a file.
     pub(crate) fn edit(file: &str, content: &str) -> ActionSketch {
@@ -221,6 +223,17 @@ pub(crate) mod tests {
             files: vec![file.to_owned()],
             content: (!content.is_empty()).then(|| content.to_owned()),
             ..ActionSketch::empty(ActionType::Edit)
+        }
+    }
+
+    /// An edit of a file that replaces one text by another.
+    pub(crate) fn replacement(file: &str, before: &str, after: &str) -> ActionSketch {
+        ActionSketch {
+            change: Some(Arc::new(TextChange {
+                before: Some(before.to_owned()),
+                after: after.to_owned(),
+            })),
+            ..edit(file, after)
         }
     }
 

@@ -228,8 +228,8 @@ fn ordinal(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use crate::Rules;
-    use crate::analyzed_action::tests::{bash, edit, read};
-    use grov_domain::{ActionSketch, GoalContract, TextChange};
+    use crate::analyzed_action::tests::{bash, edit, read, replacement};
+    use grov_domain::{ActionSketch, GoalContract};
 
     const A: &str = "fn parse(input: &str) -> Result<Tree, Error> { lex(input)?.tree() }";
     const B: &str = "fn parse(input: &str) -> Option<Tree> { tokens(input).and_then(build) }";
@@ -396,13 +396,7 @@ mod tests {
 
     #[test]
     fn the_same_line_in_many_places_is_no_circle() {
-        let line = |before: &str| ActionSketch {
-            change: Some(std::sync::Arc::new(TextChange {
-                before: Some(before.to_owned()),
-                after: A.to_owned(),
-            })),
-            ..edit("src/a.rs", A)
-        };
+        let line = |before: &str| replacement("src/a.rs", before, A);
         assert_eq!(scores(&[line("a"), line("b"), line("c"), line("d")]), [10; 4]);
         assert_eq!(scores(&[line("a"), line("a"), line("a")]), [10, 10, 4]);
     }

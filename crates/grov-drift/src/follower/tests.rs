@@ -109,9 +109,14 @@ impl Session {
         self.line(json!({"type": "user", "message": {"content": content}}));
     }
 
-    fn edit(&mut self, file: &str, text: &str) {
+    /// Calls an edit that has no result yet.
+    fn begin_edit(&mut self, file: &str, text: &str) -> String {
         let input = json!({"file_path": format!("{ROOT}/{file}"), "old_string": "a", "new_string": text});
-        let id = self.call("Edit", input);
+        self.call("Edit", input)
+    }
+
+    fn edit(&mut self, file: &str, text: &str) {
+        let id = self.begin_edit(file, text);
         self.result(&id, false);
     }
 

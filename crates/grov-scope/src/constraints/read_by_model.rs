@@ -139,10 +139,9 @@ fn bounded<'t>(lines: &[&'t str]) -> Vec<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyzed_action::tests::bash;
+    use crate::analyzed_action::tests::{bash, replacement};
     use crate::constraints::command_effects::implied_changes;
-    use grov_domain::{ActionSketch, ActionType, TextChange};
-    use std::sync::Arc;
+    use grov_domain::ActionSketch;
 
     fn breaks(read: &ReadLimit, sketch: &ActionSketch) -> bool {
         let root = ProjectRoot::new(Some("/home/me/p"));
@@ -159,13 +158,8 @@ mod tests {
 
     fn edit(file: &str, before: &str, after: &str) -> ActionSketch {
         ActionSketch {
-            files: vec![file.to_owned()],
             content: Some(after.to_owned()),
-            change: Some(Arc::new(TextChange {
-                before: Some(before.to_owned()),
-                after: after.to_owned(),
-            })),
-            ..ActionSketch::empty(ActionType::Edit)
+            ..replacement(file, before, after)
         }
     }
 

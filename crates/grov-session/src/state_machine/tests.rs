@@ -123,6 +123,15 @@ impl Session {
     }
 }
 
+/// A command of git on a file.
+fn git(command: &str, file: &str) -> ActionSketch {
+    bash(
+        &format!("git {command} {file}"),
+        EffectKind::VersionControl,
+        &[file],
+    )
+}
+
 fn level_of(transition: &Transition) -> Option<CorrectionLevel> {
     transition
         .new_correction

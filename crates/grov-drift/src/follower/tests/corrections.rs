@@ -75,9 +75,7 @@ fn actions_that_the_new_prompt_asks_for_are_not_corrected() {
 fn failed_and_refused_calls_are_not_corrected() {
     let mut session = Session::new();
     session.prompt(GOAL);
-    let input =
-        json!({"file_path": format!("{ROOT}/src/billing/invoice.ts"), "old_string": "a", "new_string": "b"});
-    let id = session.call("Edit", input);
+    let id = session.begin_edit("src/billing/invoice.ts", "b");
     session.result(&id, true);
     let check = session.prompt("go on").unwrap();
     assert_eq!((check.score, check.level), (10, None));

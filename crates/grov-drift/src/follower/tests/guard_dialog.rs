@@ -24,11 +24,7 @@ fn approval_in_the_guards_dialog_is_consent() {
 fn approval_in_the_guards_dialog_revises_a_stored_step() {
     let mut session = Session::new();
     session.prompt(GOAL);
-    let file = format!("{ROOT}/src/billing/invoice.ts");
-    let id = session.call(
-        "Edit",
-        json!({"file_path": file, "old_string": "a", "new_string": "b"}),
-    );
+    let id = session.begin_edit("src/billing/invoice.ts", "b");
     // A hook reads the call while the dialog is open, before it sees the guard's record.
     session.hook(|_| {});
     assert_eq!(session.steps[0].score, Some(3));
@@ -45,11 +41,7 @@ fn refusal_in_the_guards_dialog_allows_nothing() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.asks(false);
-    let file = format!("{ROOT}/src/billing/invoice.ts");
-    let id = session.call(
-        "Edit",
-        json!({"file_path": file, "old_string": "a", "new_string": "b"}),
-    );
+    let id = session.begin_edit("src/billing/invoice.ts", "b");
     session.result(&id, true);
     assert_eq!(session.prompt("go on").unwrap().level, None);
     session.edit("src/billing/invoice.ts", "total(lines)");

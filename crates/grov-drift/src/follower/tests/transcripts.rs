@@ -6,14 +6,11 @@ use super::*;
 fn a_result_in_a_later_hook_updates_its_step() {
     let mut session = Session::new();
     session.prompt(GOAL);
-    let input =
-        json!({"file_path": format!("{ROOT}/src/auth/token.ts"), "old_string": "a", "new_string": "b"});
-    let late = session.call("Edit", input.clone());
+    let late = session.begin_edit("src/auth/token.ts", "b");
     session.hook(|_| {});
     assert_eq!(session.steps[0].action.failed, None);
     session.result(&late, true);
-    let own = session.call("Edit", input);
-    session.result(&own, false);
+    session.edit("src/auth/token.ts", "b");
     session.hook(|_| {});
     assert_eq!(session.steps[1].action.failed, Some(false));
     let expected = HookStepResult {

@@ -49,18 +49,29 @@ fn breaks(constraint: &str, prompt: &str, action: &ActionSketch) -> Option<Strin
     broken.map(|finding| finding.reason)
 }
 
-/// Checks limits with the actions that break them and those that do not, and lists all that is wrong.
-fn check(cases: &[(&str, &[&str], &[&str])]) {
+/// A prompt, its limit, and the actions that break it and those that do not.
+type Case<'c> = (&'c str, &'c str, &'c [&'c str], &'c [&'c str]);
+
+/// Checks limits in their prompts, and lists all that is wrong.
+fn check_in_prompts(cases: &[Case<'_>]) {
     let mut wrong = Vec::new();
-    for (constraint, breaches, lawful) in cases {
+    for (prompt, constraint, breaches, lawful) in cases {
         for (actions, expected) in [(breaches, true), (lawful, false)] {
             for action in *actions {
-                let found = breaks(constraint, constraint, &sketch(action));
+                let found = breaks(constraint, prompt, &sketch(action));
                 if found.is_some() != expected {
-                    wrong.push(format!("{constraint} | {action} | {found:?}"));
+                    wrong.push(format!("{prompt} | {constraint} | {action} | {found:?}"));
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same for limits that are the whole prompt.
+fn check(cases: &[(&str, &[&str], &[&str])]) {
+    let in_prompts = cases
+        .iter()
+        .map(|(limit, breaches, lawful)| (*limit, *limit, *breaches, *lawful));
+    check_in_prompts(&in_prompts.collect::<Vec<_>>());
 }

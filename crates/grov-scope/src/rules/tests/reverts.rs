@@ -1,6 +1,7 @@
 //! Undoing what was forbidden, and what the agent made itself.
 
 use super::*;
+use crate::analyzed_action::tests::replacement;
 
 fn write(file: &str, content: &str) -> ActionSketch {
     ActionSketch {
@@ -178,13 +179,7 @@ fn taking_back_a_forbidden_commit_is_not_a_violation() {
 
 #[test]
 fn an_edit_that_puts_the_replaced_text_back_is_not_a_violation() {
-    let replace = |before: &str, after: &str| ActionSketch {
-        change: Some(std::sync::Arc::new(grov_domain::TextChange {
-            before: Some(before.to_owned()),
-            after: after.to_owned(),
-        })),
-        ..edit("/home/me/p/src/db/pool.rs", after)
-    };
+    let replace = |before: &str, after: &str| replacement("/home/me/p/src/db/pool.rs", before, after);
     let mut rules = without_the_database();
     assert!(is_fact(
         &rules.assess(&replace("SIZE = 5", "SIZE = 50"), Some("1"))

@@ -38,11 +38,7 @@ fn ignored_corrections_escalate_to_a_forced_action_which_ends_forced_mode() {
         Some("web/list.tsx")
     );
 
-    let undo = bash(
-        "git checkout web/list.tsx",
-        EffectKind::VersionControl,
-        &["web/list.tsx"],
-    );
+    let undo = git("checkout", "web/list.tsx");
     let followed = session.on_response(&[assessed(undo, Rule::Constraint, 3)]);
     assert_eq!(outcomes(&followed), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);

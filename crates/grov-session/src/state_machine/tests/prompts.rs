@@ -62,11 +62,7 @@ fn a_prompt_does_not_overtake_a_correction_delivered_with_it() {
     let transition = session.drift.on_prompt(summary, at);
     assert_eq!(outcomes(&transition), []);
     assert_eq!(session.mode(), SessionMode::Drifted);
-    let followed = bash(
-        "git checkout web/theme.css",
-        EffectKind::VersionControl,
-        &["web/theme.css"],
-    );
+    let followed = git("checkout", "web/theme.css");
     let transition = session.on_response(&[assessed(followed, Rule::Constraint, 3)]);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
 }

@@ -23,11 +23,7 @@ fn reading_does_not_resolve_a_correction() {
 fn undoing_a_violation_follows_the_correction_and_is_on_goal() {
     let mut session = Session::new();
     session.corrected("db/schema.sql", Rule::Constraint, 2);
-    let undo = bash(
-        "git checkout -- db/schema.sql",
-        EffectKind::VersionControl,
-        &["db/schema.sql"],
-    );
+    let undo = git("checkout --", "db/schema.sql");
     let transition = session.on_response(&[assessed(undo, Rule::Constraint, 2)]);
     assert_eq!(transition.exempt, [0]);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
@@ -114,11 +110,7 @@ fn other_work_does_not_follow_the_correction_of_a_hard_finding() {
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Ignored]);
     let mut session = Session::new();
     session.corrected("web/theme.css", Rule::Constraint, 3);
-    let back = bash(
-        "git checkout -- web/theme.css",
-        EffectKind::VersionControl,
-        &["web/theme.css"],
-    );
+    let back = git("checkout --", "web/theme.css");
     let transition = session.on_response(&[assessed(back, Rule::Scope, 10)]);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
 }

@@ -2,13 +2,22 @@
 
 use super::*;
 
-#[test]
-fn a_later_permission_in_a_clause_lifts_a_command() {
-    let said = |later: &str| GoalContract {
-        instructions: vec!["Fix it, don't commit, don't push".to_owned(), later.to_owned()],
-        constraints: vec!["don't commit".to_owned(), "don't push".to_owned()],
+/// Whether an action breaks one of the limits of a prompt after a later prompt.
+fn breaks_after(prompt: &str, limits: &[&str], later: &str, action: &str) -> bool {
+    let contract = GoalContract {
+        instructions: vec![prompt.to_owned(), later.to_owned()],
+        constraints: limits.iter().map(|limit| (*limit).to_owned()).collect(),
         ..GoalContract::default()
     };
+    let rules = Rules::new(contract, Some("/home/me/p"));
+    let found = rules.assess_without_history(&sketch(action)).findings;
+    found.iter().any(|finding| finding.rule == Rule::Constraint)
+}
+
+#[test]
+fn a_later_permission_in_a_clause_lifts_a_command() {
+    let first = "Fix it, don't commit, don't push";
+    let limits = ["don't commit", "don't push"];
     for (later, command, expected) in [
         (
             "looks right. you can commit now, still no push",
@@ -18,10 +27,8 @@ fn a_later_permission_in_a_clause_lifts_a_command() {
         ("looks right. you can commit now, still no push", "git push", true),
         ("looks right", "git commit -m x", true),
     ] {
-        let rules = Rules::new(said(later), Some("/home/me/p"));
-        let found = rules.assess_without_history(&bash(command)).findings;
-        let is_broken = found.iter().any(|finding| finding.rule == Rule::Constraint);
-        assert_eq!(is_broken, expected, "{later}: {command}");
+        let found = breaks_after(first, &limits, later, command);
+        assert_eq!(found, expected, "{later}: {command}");
     }
 }
 
@@ -55,39 +62,18 @@ fn a_later_permission_lifts_a_limit_in_any_language() {
             "edit sql/vues/a.sql",
         ),
     ] {
-        let contract = |later: &[&str]| GoalContract {
-            instructions: [&[limit], later]
-                .concat()
-                .iter()
-                .map(|text| (*text).to_owned())
-                .collect(),
-            constraints: vec![limit.to_owned()],
-            ..GoalContract::default()
-        };
-        let is_broken = |later: &[&str]| {
-            let rules = Rules::new(contract(later), Some("/home/me/p"));
-            let found = rules.assess_without_history(&sketch(action)).findings;
-            found.iter().any(|finding| finding.rule == Rule::Constraint)
-        };
-        assert!(!is_broken(&[later]), "{limit}; {later}");
+        assert!(!breaks_after(limit, &[limit], later, action), "{limit}; {later}");
     }
-    let rules = |later: &str| {
-        let contract = GoalContract {
-            instructions: vec!["don't touch vendor/".to_owned(), later.to_owned()],
-            constraints: vec!["don't touch vendor/".to_owned()],
-            ..GoalContract::default()
-        };
-        Rules::new(contract, Some("/home/me/p"))
-    };
+    let vendor = "don't touch vendor/";
     for later in [
         "you may touch src/ now",
         "you can run the tests",
         "you can change anything else",
     ] {
-        let found = rules(later)
-            .assess_without_history(&sketch("edit vendor/a.go"))
-            .findings;
-        assert!(!found.is_empty(), "{later}");
+        assert!(
+            breaks_after(vendor, &[vendor], later, "edit vendor/a.go"),
+            "{later}"
+        );
     }
 }
 
@@ -110,17 +96,6 @@ fn a_later_prompt_that_only_mentions_the_object_lifts_no_limit() {
             "npm install left-pad",
         ),
     ] {
-        let contract = GoalContract {
-            instructions: vec![limit.to_owned(), later.to_owned()],
-            constraints: vec![limit.to_owned()],
-            ..GoalContract::default()
-        };
-        let found = Rules::new(contract, Some("/home/me/p"))
-            .assess_without_history(&sketch(action))
-            .findings;
-        assert!(
-            found.iter().any(|finding| finding.rule == Rule::Constraint),
-            "{limit}; {later}"
-        );
+        assert!(breaks_after(limit, &[limit], later, action), "{limit}; {later}");
     }
 }

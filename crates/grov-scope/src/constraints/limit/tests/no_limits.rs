@@ -19,7 +19,7 @@ fn permissions_and_matters_of_taste_bind_nothing() {
         "git status",
         "pytest -q",
     ];
-    for constraint in [
+    let said = [
         "no need to avoid vendor/",
         "you don't have to touch the tests",
         "don't hesitate to change src/db/",
@@ -57,12 +57,8 @@ fn permissions_and_matters_of_taste_bind_nothing() {
         "non serve toccare src/db/",
         "不用改测试也可以",
         "テストを変更してもいい",
-    ] {
-        for action in ordinary {
-            let found = breaks(constraint, constraint, &sketch(action));
-            assert_eq!(found, None, "{constraint}: {action}");
-        }
-    }
+    ];
+    check_in_prompts(&said.map(|constraint| (constraint, constraint, &[] as &[_], ordinary)));
 }
 
 #[test]
@@ -79,7 +75,7 @@ fn what_the_program_must_do_and_how_things_are_limit_nothing() {
         "npm cache verify",
         "rm -rf node_modules",
     ];
-    for (constraint, prompt) in [
+    let said = [
         (
             "empty names are not allowed",
             "Validate the form: empty names are not allowed",
@@ -108,10 +104,6 @@ fn what_the_program_must_do_and_how_things_are_limit_nothing() {
             "ohne Änderungen",
             "Schreib den Parser um, die Aufrufer sollen ohne Änderungen bauen",
         ),
-    ] {
-        for action in ordinary {
-            let found = breaks(constraint, prompt, &sketch(action));
-            assert_eq!(found, None, "{constraint}: {action}");
-        }
-    }
+    ];
+    check_in_prompts(&said.map(|(constraint, prompt)| (prompt, constraint, &[] as &[_], ordinary)));
 }

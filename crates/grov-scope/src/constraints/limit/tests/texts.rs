@@ -1,6 +1,7 @@
 //! What must not be written, or must stay, inside of files.
 
 use super::*;
+use crate::analyzed_action::tests::replacement;
 
 #[test]
 fn texts_are_forbidden_by_construct() {
@@ -87,13 +88,6 @@ fn texts_are_forbidden_by_construct() {
 
 #[test]
 fn an_edit_that_keeps_a_definition_keeps_its_signature() {
-    let change = |before: &str, after: &str| ActionSketch {
-        change: Some(Arc::new(TextChange {
-            before: Some(before.to_owned()),
-            after: after.to_owned(),
-        })),
-        ..edit("src/a.ts", after)
-    };
     let limit = "keep the public signatures as they are";
     let old = "export function load(id: string): Item {\n  return a;\n}";
     for (after, expected) in [
@@ -112,7 +106,7 @@ fn an_edit_that_keeps_a_definition_keeps_its_signature() {
         ("export function read(id: string): Item {\n  return a;\n}", true),
     ] {
         assert_eq!(
-            breaks(limit, limit, &change(old, after)).is_some(),
+            breaks(limit, limit, &replacement("src/a.ts", old, after)).is_some(),
             expected,
             "{after}"
         );
@@ -121,13 +115,6 @@ fn an_edit_that_keeps_a_definition_keeps_its_signature() {
 
 #[test]
 fn keys_and_values_are_kept() {
-    let change = |file: &str, before: &str, after: &str| ActionSketch {
-        change: Some(Arc::new(TextChange {
-            before: Some(before.to_owned()),
-            after: after.to_owned(),
-        })),
-        ..edit(file, after)
-    };
     for (limit, file, before, after, expected) in [
         (
             "don't change the keys",
@@ -194,7 +181,7 @@ fn keys_and_values_are_kept() {
             false,
         ),
     ] {
-        let found = breaks(limit, limit, &change(file, before, after));
+        let found = breaks(limit, limit, &replacement(file, before, after));
         assert_eq!(
             found.is_some(),
             expected,
@@ -217,12 +204,10 @@ fn replacements_by_commands_are_read_like_edits() {
             &["sed -i 's/a/b/' src/a.ts"],
         ),
     ]);
-    let layout = ActionSketch {
-        change: Some(Arc::new(TextChange {
-            before: Some("function f(d) { return d }".to_owned()),
-            after: "function f(d) {\n  return d;\n}".to_owned(),
-        })),
-        ..edit("lib/a.js", "function f(d) {\n  return d;\n}")
-    };
+    let layout = replacement(
+        "lib/a.js",
+        "function f(d) { return d }",
+        "function f(d) {\n  return d;\n}",
+    );
     assert!(breaks("no formatting changes", "no formatting changes", &layout).is_some());
 }

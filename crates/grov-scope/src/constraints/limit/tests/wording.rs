@@ -193,13 +193,7 @@ fn a_reason_says_nothing_about_what_is_forbidden() {
 
 #[test]
 fn the_prompt_of_a_constraint_tells_what_it_means() {
-    type Row = (
-        &'static str,
-        &'static str,
-        &'static [&'static str],
-        &'static [&'static str],
-    );
-    let cases: &[Row] = &[
+    check_in_prompts(&[
         (
             "Split the settings. prod.py i will write though, leave it",
             "leave it",
@@ -257,13 +251,5 @@ fn the_prompt_of_a_constraint_tells_what_it_means() {
                 "edit a.go: x := u.Email",
             ],
         ),
-    ];
-    for (prompt, constraint, breaches, lawful) in cases {
-        for (actions, expected) in [(breaches, true), (lawful, false)] {
-            for action in *actions {
-                let found = breaks(constraint, prompt, &sketch(action));
-                assert_eq!(found.is_some(), expected, "{prompt}: {action}: {found:?}");
-            }
-        }
-    }
+    ]);
 }
