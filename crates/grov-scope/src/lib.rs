@@ -8,6 +8,7 @@
 
 mod analyzed_action;
 mod association;
+mod by_beginning;
 mod consent;
 mod constraints;
 mod contract;

@@ -1,7 +1,7 @@
 //! How people name the effects of commands, in eleven languages, by a table.
 
+use crate::by_beginning::ByBeginning;
 use crate::constraints::named::is_unspaced_text;
-use crate::constraints::vocabulary::ByBeginning;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};

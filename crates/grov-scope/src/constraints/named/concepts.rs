@@ -1,6 +1,7 @@
 //! What paths, texts and commands call the things that people name in their own language.
 
 use super::stem::{is_unspaced_text, key_of};
+use crate::by_beginning::ByBeginning;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -19,8 +20,8 @@ struct Concepts {
     by_stem: HashMap<&'static str, Vec<usize>>,
     /// Whole aliases.
     by_alias: HashMap<&'static str, Vec<usize>>,
-    /// Beginnings of aliases by their first byte, with what they name.
-    by_beginning: HashMap<u8, Vec<(&'static str, usize)>>,
+    /// Beginnings of aliases, with what they name.
+    by_beginning: ByBeginning<(&'static str, usize)>,
     /// Aliases in languages without spaces.
     unspaced: Vec<(&'static str, usize)>,
 }
@@ -48,14 +49,9 @@ impl Concepts {
             self.unspaced.push((alias, number));
             return;
         }
-        match (alias.strip_suffix('*'), alias.bytes().next()) {
-            (Some(beginning), Some(first)) => {
-                self.by_beginning
-                    .entry(first)
-                    .or_default()
-                    .push((beginning, number));
-            }
-            _ => self.by_alias.entry(alias).or_default().push(number),
+        match alias.strip_suffix('*') {
+            Some(beginning) => self.by_beginning.add(beginning, (beginning, number)),
+            None => self.by_alias.entry(alias).or_default().push(number),
         }
     }
 }
@@ -67,18 +63,9 @@ pub(super) fn named_by(word: &str) -> impl Iterator<Item = &'static Concept> + u
     let known = &*CONCEPTS;
     let plain = [known.by_stem.get(key_of(word)), known.by_alias.get(word)];
     let mut numbers: Vec<usize> = plain.into_iter().flatten().flatten().copied().collect();
-    let first = word
-        .bytes()
-        .next()
-        .and_then(|first| known.by_beginning.get(&first));
-    let begins = |(beginning, _): &&(&'static str, usize)| word.starts_with(beginning);
-    numbers.extend(
-        first
-            .into_iter()
-            .flatten()
-            .filter(begins)
-            .map(|(_, number)| *number),
-    );
+    let like = known.by_beginning.like(word).iter();
+    let begun = like.filter(|(beginning, _)| word.starts_with(beginning));
+    numbers.extend(begun.map(|(_, number)| *number));
     numbers.sort_unstable();
     numbers.dedup();
     numbers.into_iter().filter_map(|number| known.all.get(number))

@@ -5,6 +5,7 @@
 mod slots;
 
 use super::parts;
+use crate::by_beginning::ByBeginning;
 use slots::{is_any, is_small};
 use std::sync::LazyLock;
 
@@ -30,8 +31,6 @@ pub(super) struct Spoken {
     pub(super) is_negated: bool,
     /// Whether a phrase ends after it.
     pub(super) ends: bool,
-    /// A number for its first letters.
-    beginning: Option<usize>,
 }
 
 impl Spoken {
@@ -42,7 +41,6 @@ impl Spoken {
             may_order: true,
             is_negated: false,
             ends: false,
-            beginning: beginning(folded),
         }
     }
 }
@@ -59,12 +57,42 @@ struct Pair {
     is_prepared: bool,
     /// It counts with a negation, too.
     may_be_negated: bool,
-    /// The beginnings of its first words; `None` if they may begin with anything.
-    beginnings: Option<Vec<usize>>,
 }
 
-static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
-    let mut pairs = Vec::new();
+/// All pairs, in the order of the table.
+#[derive(Default)]
+struct Pairs {
+    all: Vec<Pair>,
+    /// Their positions by their first words.
+    by_beginning: ByBeginning<usize>,
+    /// The positions of those of which a first word is a sign of the table, one letter, or matches within words.
+    by_any: Vec<usize>,
+}
+
+impl Pairs {
+    fn add(&mut self, pair: Pair) {
+        let number = self.all.len();
+        for stem in &pair.one {
+            match stem.as_bytes() {
+                [one, other, ..] if one.is_ascii_alphabetic() && other.is_ascii_alphabetic() => {
+                    self.by_beginning.add(stem, number);
+                }
+                _ if self.by_any.last() == Some(&number) => {}
+                _ => self.by_any.push(number),
+            }
+        }
+        self.all.push(pair);
+    }
+
+    /// The pairs that a word may be the first of, with their positions; some twice.
+    fn like(&self, word: &str) -> impl Iterator<Item = (usize, &Pair)> {
+        let numbers = self.by_beginning.like(word).iter().chain(&self.by_any);
+        numbers.filter_map(|number| Some((*number, self.all.get(*number)?)))
+    }
+}
+
+static PAIRS: LazyLock<Pairs> = LazyLock::new(|| {
+    let mut pairs = Pairs::default();
     let (mut meaning, mut is_prepared, mut may_be_negated) = (Vec::new(), false, false);
     for line in TABLE.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if line.starts_with("# ") {
@@ -83,10 +111,8 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         }
         let is_tight = line.contains(" ~ ");
         if let Some((one, other)) = line.split_once(if is_tight { " ~ " } else { " + " }) {
-            let one: Vec<&str> = one.split('|').collect();
-            pairs.push(Pair {
-                beginnings: one.iter().map(|stem| beginning(stem)).collect(),
-                one,
+            pairs.add(Pair {
+                one: one.split('|').collect(),
                 other: other.split('|').collect(),
                 meaning: meaning.clone(),
                 is_tight,
@@ -154,53 +180,32 @@ pub(super) fn is_go_ahead(words: &[Spoken]) -> bool {
 pub(super) fn meanings(words: &[Spoken], prepared: bool) -> Vec<&'static str> {
     let first = &words[..words.len().min(FIRST)];
     let last = &words[words.len().saturating_sub(LAST).max(first.len())..];
-    let mut begins = [false; BEGINNINGS];
-    for at in words.iter().filter_map(|word| word.beginning) {
-        begins[at] = true;
-    }
-    let may_be_said = |pair: &Pair| {
-        pair.beginnings
-            .as_ref()
-            .is_none_or(|all| all.iter().any(|at| begins[*at]))
-    };
-    let pairs = PAIRS.iter().filter(|pair| pair.is_prepared == prepared);
-    let found = pairs
-        .filter(|pair| may_be_said(pair))
-        .filter(|pair| is_said(pair, first) || is_said(pair, last));
-    found.flat_map(|pair| &pair.meaning).copied().collect()
-}
-
-/// The number of beginnings that are distinguished.
-const BEGINNINGS: usize = 1024;
-
-/// A number for the first two letters of a word or stem; `None` if they say nothing: it is a sign of the table, one letter, or matches
-/// within words.
-fn beginning(word: &str) -> Option<usize> {
-    match word.as_bytes() {
-        [one, other, ..] if one.is_ascii_alphabetic() && other.is_ascii_alphabetic() => {
-            Some((usize::from(*one) * 32 + usize::from(*other)) % BEGINNINGS)
+    let mut found: Vec<(usize, &Pair)> = Vec::new();
+    for words in [first, last] {
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.may_order) {
+            let like = PAIRS.like(&word.folded);
+            found
+                .extend(like.filter(|(_, pair)| pair.is_prepared == prepared && is_said_at(pair, words, at)));
         }
-        _ => None,
     }
+    found.sort_unstable_by_key(|(number, _)| *number);
+    found.dedup_by_key(|(number, _)| *number);
+    found
+        .iter()
+        .flat_map(|(_, pair)| &pair.meaning)
+        .copied()
+        .collect()
 }
 
-/// Whether words contain both words of a pair.
-fn is_said(pair: &Pair, words: &[Spoken]) -> bool {
-    let may_begin = |word: &Spoken| {
-        let known = pair.beginnings.as_ref();
-        known.is_none_or(|known| word.beginning.is_some_and(|at| known.contains(&at)))
-    };
-    let may_order =
-        |word: &Spoken| word.may_order && (pair.may_be_negated || !word.is_negated) && may_begin(word);
-    let verbs = (0..words.len()).filter(|at| may_order(&words[*at]));
-    let mut verbs = verbs.filter(|at| is_any(words, *at, &pair.one, false));
-    verbs.any(|at| {
-        partners(words, at).any(|other| {
+/// Whether words contain both words of a pair, the first of them at a position.
+fn is_said_at(pair: &Pair, words: &[Spoken], at: usize) -> bool {
+    (pair.may_be_negated || !words[at].is_negated)
+        && is_any(words, at, &pair.one, false)
+        && partners(words, at).any(|other| {
             let between = &words[(at.min(other) + 1).min(at.max(other))..at.max(other)];
             let is_next = between.iter().all(is_small);
             (is_next || !pair.is_tight) && is_any(words, other, &pair.other, is_next)
         })
-    })
 }
 
 /// The positions of the words near another in the same phrase. Languages without spaces have both words of a pair in one.
