@@ -282,6 +282,7 @@ impl PendingRecord {
 mod tests {
     use super::*;
     use crate::testing::services;
+    use std::path::Path;
 
     #[test]
     fn waiting_for_a_record_is_limited() {
@@ -338,15 +339,28 @@ mod tests {
         let input = serde_json::json!({
             "session_id": "s", "cwd": folder.path(), "tool_name": "Bash", "tool_input": {"command": command},
         });
+        let since = Instant::now().checked_sub(RESPONSE_TIMEOUT).unwrap();
+        response("PreToolUse", &input, folder.path(), &services, since)
+    }
+
+    /// The response to a hook of a client that has waited since an instant.
+    fn response(
+        event: &str,
+        input: &serde_json::Value,
+        folder: &Path,
+        services: &Arc<Services>,
+        waiting_since: Instant,
+    ) -> HookResponse {
+        let environment = Environment::default();
         crate::handle(&crate::Hook {
-            event: Some("PreToolUse"),
+            event: Some(event),
             input: input.to_string().as_bytes(),
-            home: &home,
+            home: &Home::locate(Some(folder), &environment).unwrap(),
             environment: &environment,
             daemon_port: None,
             programs: &Nothing,
-            services: &services,
-            waiting_since: Instant::now().checked_sub(RESPONSE_TIMEOUT).unwrap(),
+            services,
+            waiting_since,
         })
     }
 
@@ -394,22 +408,11 @@ mod tests {
         }
 
         fn hook(&self, event: &str, call: &str, command: &str) -> HookResponse {
-            let environment = Environment::default();
-            let home = Home::locate(Some(self.folder.path()), &environment).unwrap();
             let input = serde_json::json!({
                 "session_id": "s", "cwd": self.folder.path(), "permission_mode": self.mode, "tool_name": "Bash",
                 "tool_input": {"command": command}, "tool_use_id": call,
             });
-            crate::handle(&crate::Hook {
-                event: Some(event),
-                input: input.to_string().as_bytes(),
-                home: &home,
-                environment: &environment,
-                daemon_port: None,
-                programs: &Nothing,
-                services: &self.services,
-                waiting_since: Instant::now(),
-            })
+            response(event, &input, self.folder.path(), &self.services, Instant::now())
         }
 
         /// Whether the guard asks about a command. If `runs`, the command runs afterwards.

@@ -190,21 +190,9 @@ pub(crate) async fn inherit_session(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::services;
+    use crate::testing::{services, session_ref};
     use grov_domain::{GoalEditId, GoalEditKind, GuardVerdict};
     use grov_runtime::Environment;
-    use std::fs;
-    use std::path::Path;
-
-    fn session_ref(folder: &Path, transcript: &str) -> SessionRef {
-        let path = folder.join("s.jsonl");
-        fs::write(&path, transcript).unwrap();
-        SessionRef {
-            session: "s".to_owned(),
-            directory: folder.to_owned(),
-            transcript: Some(path),
-        }
-    }
 
     #[test]
     fn a_fork_inherits_edits_approvals_and_the_off_switch_once() {

@@ -1,10 +1,12 @@
-//! Services for tests: a database, and a judge that only applies rules.
+//! For tests: services with a database and a judge that only applies rules, and a session with a transcript.
 
+use crate::resume::SessionRef;
 use crate::services::Services;
 use grov_domain::{Judge, StoreError, SystemClock};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Services with the database at this path.
@@ -20,4 +22,15 @@ pub(crate) fn services(database: PathBuf) -> Arc<Services> {
         stores,
         judge: Box::new(judge),
     })
+}
+
+/// A session that has this transcript in a folder.
+pub(crate) fn session_ref(folder: &Path, transcript: &str) -> SessionRef {
+    let path = folder.join("s.jsonl");
+    fs::write(&path, transcript).unwrap();
+    SessionRef {
+        session: "s".to_owned(),
+        directory: folder.to_owned(),
+        transcript: Some(path),
+    }
 }

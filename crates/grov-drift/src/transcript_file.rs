@@ -246,19 +246,10 @@ pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBu
 mod tests {
     use super::*;
     use crate::resume::{SessionRef, new_session, parent_session};
+    use crate::testing::session_ref;
     use std::fs;
     use std::sync::Arc;
     use std::time::Duration;
-
-    fn session_ref(folder: &Path, transcript: &str) -> SessionRef {
-        let path = folder.join("s.jsonl");
-        fs::write(&path, transcript).unwrap();
-        SessionRef {
-            session: "s".to_owned(),
-            directory: folder.to_owned(),
-            transcript: Some(path),
-        }
-    }
 
     fn new_follower(session_ref: &SessionRef) -> TranscriptFollower {
         let mut session = new_session(session_ref);

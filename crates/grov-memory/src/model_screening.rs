@@ -3,7 +3,7 @@
 //! The verdict is stored with the memory, so that prompts read nothing more. It holds for exactly the text that was read;
 //! so does the word of a user that a text is fine, which overrules model and rules.
 
-use crate::suspicion::fields;
+use crate::suspicion::add_texts;
 use grov_domain::{
     Harm, Judge, MemoryStore, ModelScreening, ScreeningQuestion, StoreError, Task, UnjudgedMemory,
 };
@@ -97,11 +97,7 @@ pub fn trusted(task: &Task) -> ModelScreening {
 /// A hash of the texts of a memory.
 pub fn text_fingerprint(task: &Task) -> i64 {
     let mut hash = Xxh3::new();
-    for (name, text) in fields(task) {
-        hash.update(name.as_bytes());
-        hash.update(&(text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
-    }
+    add_texts(&mut hash, task);
     hash.digest().cast_signed()
 }
 

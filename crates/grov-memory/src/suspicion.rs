@@ -30,6 +30,7 @@ pub(crate) use features::{COMBINATIONS, Feature, Finding};
 use grov_domain::{Harm, HarmKind, JudgedBy, Task};
 use mention::{Quotations, is_about_texts, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
+pub(crate) use screening::add_texts;
 pub use screening::{rescreen, screened};
 use std::collections::{BTreeSet, HashSet};
 

@@ -4,7 +4,8 @@ use super::decisions::{Source, commit_message, decisions};
 use super::text::{push_new, shorten};
 use super::{constraints, extraction};
 use grov_domain::{
-    ActionSketch, ActionType, ClientDialect, Reasoning, ReasoningQuestion, Statement, StatementSource,
+    ActionSketch, ActionType, ClientDialect, Decision, Reasoning, ReasoningQuestion, Statement,
+    StatementSource,
 };
 
 /// What team memory keeps of a task: a trace (at most 20 lines), decisions with reasons (8), the user's constraints (20), tags
@@ -21,26 +22,32 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     for known in &question.constraints {
         push_new(&mut limits, shorten(known, 200), constraints::MAX_CONSTRAINTS);
     }
-    let stated = stated(actions);
-    let prompts = question
-        .prompts
-        .iter()
-        .map(|prompt| (Source::Prompt, prompt.as_str()));
-    let statements = question.statements.iter().map(sourced);
-    let texts = prompts
-        .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
-        .chain(statements)
-        .chain([(Source::Closing, question.answer.as_str())]);
     Reasoning {
         reasoning_trace,
-        decisions: decisions(texts),
+        decisions: decisions_of(actions, &question.prompts, &question.statements, &question.answer),
         constraints: limits,
         tags: extraction::tags(actions, &question.goal),
     }
 }
 
+/// The decisions of prompts, actions, other statements and the last answer.
+pub(crate) fn decisions_of(
+    actions: &[ActionSketch],
+    prompts: &[String],
+    statements: &[Statement],
+    answer: &str,
+) -> Vec<Decision> {
+    let stated = stated(actions);
+    let prompts = prompts.iter().map(|prompt| (Source::Prompt, prompt.as_str()));
+    let texts = prompts
+        .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
+        .chain(statements.iter().map(sourced))
+        .chain([(Source::Closing, answer)]);
+    decisions(texts)
+}
+
 /// A statement with its source.
-pub(crate) fn sourced(statement: &Statement) -> (Source, &str) {
+fn sourced(statement: &Statement) -> (Source, &str) {
     let source = match statement.source {
         StatementSource::UserAnswer => Source::Answer,
         StatementSource::Closing | StatementSource::Plan | StatementSource::Summary => Source::Closing,
@@ -49,7 +56,7 @@ pub(crate) fn sourced(statement: &Statement) -> (Source, &str) {
 }
 
 /// The texts in actions that may state decisions: what the agent said before them, messages of commits, answers of the user.
-pub(crate) fn stated(actions: &[ActionSketch]) -> Vec<(Source, String)> {
+fn stated(actions: &[ActionSketch]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for action in actions {
         if let Some(said) = &action.reasoning {
@@ -103,31 +110,14 @@ mod tests {
     #[test]
     fn the_trace_lists_changes_with_their_files_and_checks() {
         let why = "The cookie is lost on redirect. I use SameSite=Lax instead of Strict because the provider redirects.";
+        let on_session = |kind, effect| action(kind, "src/auth/session.ts", None, effect, why);
         let question = ReasoningQuestion {
             goal: "Fix the login bug".to_owned(),
             constraints: vec!["don't touch the header".to_owned()],
             actions: vec![
-                action(
-                    ActionType::Read,
-                    "src/auth/session.ts",
-                    None,
-                    EffectKind::Read,
-                    why,
-                ),
-                action(
-                    ActionType::Edit,
-                    "src/auth/session.ts",
-                    None,
-                    EffectKind::Modify,
-                    why,
-                ),
-                action(
-                    ActionType::Edit,
-                    "src/auth/session.ts",
-                    None,
-                    EffectKind::Modify,
-                    why,
-                ),
+                on_session(ActionType::Read, EffectKind::Read),
+                on_session(ActionType::Edit, EffectKind::Modify),
+                on_session(ActionType::Edit, EffectKind::Modify),
                 action(
                     ActionType::Bash,
                     "",

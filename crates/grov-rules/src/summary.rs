@@ -2,9 +2,8 @@
 
 use super::claims::{check_result, claims_of, finished, is_check, proof_of};
 use super::clean::clean;
-use super::decisions::{Source, decisions};
 use super::open_ends::open_ends;
-use super::reasoning::{sourced, stated};
+use super::reasoning::decisions_of;
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
@@ -15,15 +14,6 @@ const MAX_FILES: usize = 50;
 /// A summary of a session: progress, decisions, changed files, current state and next action.
 pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     let actions = extraction::newest(&question.actions);
-    let stated = stated(actions);
-    let prompts = question
-        .prompts
-        .iter()
-        .map(|prompt| (Source::Prompt, prompt.as_str()));
-    let texts = prompts
-        .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
-        .chain(question.statements.iter().map(sourced))
-        .chain([(Source::Closing, question.answer.as_str())]);
     let mut files_modified = Vec::new();
     for action in actions
         .iter()
@@ -99,7 +89,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     };
     SessionDigest {
         progress: extraction::trace(actions),
-        decisions: decisions(texts),
+        decisions: decisions_of(actions, &question.prompts, &question.statements, &question.answer),
         files_modified,
         open_ends: open_ends(&question.statements, &question.answer),
         current_state: format!("{changed}{tested}{committed}{waits}."),

@@ -257,6 +257,16 @@ pub(crate) mod tests {
         ActionSketch::of(&action)
     }
 
+    /// A call as the guard sees it: complete, not truncated like a recorded one.
+    pub(crate) fn about_to_run(name: &str, input: &serde_json::Value) -> ActionSketch {
+        ActionSketch::of(&grov_actions::understand_whole(&grov_actions::ToolCall {
+            name,
+            id: None,
+            input: input.into(),
+            working_directory: Some("/home/me/p"),
+        }))
+    }
+
     fn changed(command: &str) -> Vec<String> {
         let root = ProjectRoot::new(Some("/home/me/p"));
         let action = bash(command);

@@ -69,6 +69,12 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// The number of letters with which both of two texts begin.
+pub(crate) fn common_beginning(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(one, other)| one == other).count()
+}
+
 /// Whether two texts are [folded](fold) to the same.
 pub fn folds_alike(one: &str, other: &str) -> bool {
     // The fast path for nearly all texts.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::SuspicionKind;
+use crate::suspicion::fields;
 use crate::suspicion::{is_withheld, suspicions};
 use async_trait::async_trait;
 use grov_domain::{

@@ -61,12 +61,17 @@ pub(super) fn is_screened(task: &Task) -> bool {
 fn fingerprint(task: &Task) -> i64 {
     let mut hash = Xxh3::new();
     hash.update(&VERSION.to_le_bytes());
+    add_texts(&mut hash, task);
+    hash.digest().cast_signed()
+}
+
+/// Adds the checked texts of a memory to a hash.
+pub(crate) fn add_texts(hash: &mut Xxh3, task: &Task) {
     for (name, text) in fields(task) {
         hash.update(name.as_bytes());
         hash.update(&(text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
-    hash.digest().cast_signed()
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use crate::pattern::Pattern;
+use crate::words::common_beginning;
 use amounts::Amount;
 use areas::Area;
 pub(super) use areas::is_about_word;
@@ -547,13 +548,7 @@ impl Named {
 /// Whether two lines begin alike, as one that was changed does.
 fn is_like(one: &str, other: &str) -> bool {
     const FEWEST: usize = 6;
-    let (one, other) = (one.trim(), other.trim());
-    let same = one
-        .chars()
-        .zip(other.chars())
-        .take_while(|(one, other)| one == other)
-        .count();
-    same >= FEWEST
+    common_beginning(one.trim(), other.trim()) >= FEWEST
 }
 
 /// Whether words, or two of them written as one, are among names.

@@ -8,6 +8,7 @@ use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::FileKind;
 use crate::history::History;
 use crate::normalized_path::NormalizedPath;
+use crate::words::common_beginning;
 use grov_domain::ActionType;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -304,6 +305,17 @@ const ANY_TYPES: &[&str] = &[
     ": any", "<any", "as any", " any>", "| any", "any |", "any[", "=> any",
 ];
 
+/// How lines begin that import something.
+pub(super) const IMPORTING: &[&str] = &[
+    "import ",
+    "from ",
+    "use ",
+    "using ",
+    "#include",
+    "require",
+    "extern crate",
+];
+
 /// Whether a line uses a keyword or library.
 fn uses(line: &str, name: &str, written: &Written<'_>) -> bool {
     let lower = line.to_lowercase();
@@ -319,22 +331,11 @@ fn uses(line: &str, name: &str, written: &Written<'_>) -> bool {
     if KEYWORDS.contains(&name) {
         return !is_text;
     }
-    let imports = [
-        "import ",
-        "from ",
-        "use ",
-        "using ",
-        "#include",
-        "require",
-        "extern crate",
-        "gem ",
-        "implementation",
-        "mod ",
-        "@import",
-        "include ",
-    ]
-    .iter()
-    .any(|word| trimmed.starts_with(word))
+    let others = &["gem ", "implementation", "mod ", "@import", "include "];
+    let imports = IMPORTING
+        .iter()
+        .chain(others)
+        .any(|word| trimmed.starts_with(word))
         || lower.contains("require(")
         || lower.contains(" from ")
         || lower.contains("import(");
@@ -506,12 +507,7 @@ fn renames_key(written: &Written<'_>) -> bool {
 
 /// Whether two values differ in a few letters only, as after the correction of a typing mistake.
 fn is_near(one: &str, other: &str) -> bool {
-    let same = one
-        .chars()
-        .zip(other.chars())
-        .take_while(|(one, other)| one == other)
-        .count();
-    same >= 8 && one.len().abs_diff(other.len()) <= 3
+    common_beginning(one, other) >= 8 && one.len().abs_diff(other.len()) <= 3
 }
 
 /// The name of the setting to which a line gives a value: `batch_size` of `batch_size: 256`.

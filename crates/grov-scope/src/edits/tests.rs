@@ -1,4 +1,5 @@
 use crate::Rules;
+use crate::analyzed_action::tests::about_to_run as call;
 use grov_domain::{ActionSketch, GoalContract, TextChange};
 use std::sync::Arc;
 
@@ -17,15 +18,6 @@ fn found(goal: &str, action: &ActionSketch) -> Vec<(bool, String)> {
         .map(|finding| (true, finding.reason))
         .chain(questions.into_iter().map(|finding| (false, finding.reason)))
         .collect()
-}
-
-fn call(name: &str, input: &serde_json::Value) -> ActionSketch {
-    ActionSketch::of(&grov_actions::understand_whole(&grov_actions::ToolCall {
-        name,
-        id: None,
-        input: input.into(),
-        working_directory: Some("/home/me/p"),
-    }))
 }
 
 fn edit(file: &str, before: &str, after: &str) -> ActionSketch {

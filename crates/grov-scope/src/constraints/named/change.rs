@@ -5,6 +5,7 @@ use crate::analyzed_action::{AnalyzedAction, asks_a_server};
 use crate::constraints::command_effects::only_shows;
 use crate::constraints::place::path_words;
 use crate::constraints::substitution::{Substitution, in_place};
+use crate::constraints::written::IMPORTING;
 use crate::normalized_path::NormalizedPath;
 use crate::words::fold;
 use grov_domain::{ActionType, EffectKind, Program};
@@ -259,15 +260,6 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
 
 /// The words of what a line of code imports or calls.
 fn used_words(line: &str) -> Vec<String> {
-    const IMPORTING: &[&str] = &[
-        "import ",
-        "from ",
-        "use ",
-        "using ",
-        "#include",
-        "require",
-        "extern crate",
-    ];
     if IMPORTING.iter().any(|start| line.trim_start().starts_with(start)) || line.contains("require(") {
         return words_of(line);
     }

@@ -1,6 +1,7 @@
 //! Commands inside of others: behind other programs, in code, at the end of a long line.
 
 use super::*;
+use crate::analyzed_action::tests::about_to_run;
 
 #[test]
 fn a_destruction_behind_other_programs_is_found() {
@@ -151,20 +152,9 @@ fn what_is_only_said_in_code_is_no_danger() {
     ]);
 }
 
-/// A command as the guard sees it: complete, not truncated like a recorded one.
-fn about_to_run(command: &str) -> ActionSketch {
-    let input = serde_json::json!({ "command": command });
-    let action = grov_actions::understand_whole(&grov_actions::ToolCall {
-        name: "Bash",
-        id: None,
-        input: (&input).into(),
-        working_directory: Some("/home/me/p"),
-    });
-    ActionSketch::of(&action)
-}
-
 #[test]
 fn destruction_at_the_end_of_a_long_command_is_found() {
+    let run = |command: &str| about_to_run("Bash", &serde_json::json!({ "command": command }));
     let targets: String = (0..70).map(|number| format!(" target/a{number}")).collect();
     let built: String = (0..300).map(|number| format!(" target/a{number}")).collect();
     for command in [
@@ -179,7 +169,7 @@ fn destruction_at_the_end_of_a_long_command_is_found() {
         format!("echo {}; rm -rf target", "x ".repeat(300 * 1024)),
         format!("rm -rf target; echo '{}'", "x".repeat(300 * 1024)),
     ] {
-        let found = score("Fix the parser", &[], &about_to_run(&command));
+        let found = score("Fix the parser", &[], &run(&command));
         assert!(found <= 4, "{}: {found}", &command[..40]);
     }
     for command in [
@@ -189,7 +179,7 @@ fn destruction_at_the_end_of_a_long_command_is_found() {
         // A comment is read to its end, however long.
         format!("# {}\nrm -rf target", "x".repeat(300 * 1024)),
     ] {
-        let found = score("Fix the parser", &[], &about_to_run(&command));
+        let found = score("Fix the parser", &[], &run(&command));
         assert_eq!(found, 10, "{}", &command[..40]);
     }
 }
