@@ -167,6 +167,13 @@ pub struct Finding {
     /// The constraint that the action breaks, if it is about one. It is not stored: only fresh findings need it.
     #[serde(skip)]
     pub broken: Option<BrokenConstraint>,
+    /// The part of the command line that it is about: what the user allows here is allowed in other lines, too. `None` if the line says
+    /// more, such as the input of the program. It is not stored.
+    #[serde(skip)]
+    pub invocation: Option<String>,
+    /// The other machine that the action changes, if the finding says no more than that. It is not stored.
+    #[serde(skip)]
+    pub machine: Option<String>,
     /// Whether it rests on an interpretation: of words that name no path and no command, or of a name that says what a
     /// script does. Such a finding is asked about, and said to the agent mildly and once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -182,6 +189,8 @@ impl Finding {
             reason: reason.into(),
             at_most,
             broken: None,
+            invocation: None,
+            machine: None,
             is_interpreted: false,
         }
     }

@@ -102,7 +102,7 @@ free_text! {
 // Drift.
 free_text! {
     StepVerdict { texts: [findings, correction, recovery_plan], others: [score, by, level] }
-    Finding { texts: [file, reason], raw: [broken], others: [rule, at_most, is_interpreted] }
+    Finding { texts: [file, reason], raw: [broken, invocation, machine], others: [rule, at_most, is_interpreted] }
     RecoveryStep { texts: [file, action], others: [] }
     DriftState {
         texts: [correction, consent],

@@ -9,6 +9,7 @@ mod content;
 mod destructive;
 mod effects;
 mod files;
+mod invocation;
 mod loops;
 mod outbound;
 mod oversight;
@@ -400,6 +401,10 @@ pub(crate) fn findings<'a>(
             .filter(|danger| !context.is_asked_for(command, danger))
             .or_else(protects);
         // One finding of each kind per command line is enough.
+        let danger = danger.map(|danger| Finding {
+            invocation: invocation::of(command, &context),
+            ..danger
+        });
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)
             && found.len() < 4

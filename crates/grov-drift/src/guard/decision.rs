@@ -249,6 +249,7 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
             )
         }
         FindingSubject::Command(command) => format!("command {}", command_key(command)),
+        FindingSubject::Invocation(invocation) => format!("program {}", command_key(invocation)),
     }
 }
 
@@ -258,6 +259,7 @@ fn limit_line(limit: LimitOnFiles<'_>) -> String {
         LimitOnFiles::Words { words, removes: true } => format!("removal against \"{words}\""),
         LimitOnFiles::Words { words, .. } => format!("change against \"{words}\""),
         LimitOnFiles::Folder(folder) => format!("change in {folder}"),
+        LimitOnFiles::Machine(machine) => format!("change on {machine}"),
     };
     let line = one_line(&line, usize::MAX);
     Redactor::shared().redact(&line).into_owned()

@@ -32,6 +32,8 @@ pub enum FindingSubject<'a> {
     },
     /// This exact command.
     Command(&'a str),
+    /// This program with these arguments, in any command line.
+    Invocation(&'a str),
 }
 
 impl<'a> FindingSubject<'a> {
@@ -42,7 +44,10 @@ impl<'a> FindingSubject<'a> {
                 place: NormalizedPath::new(root, file).as_str().to_owned(),
                 removes: action.removes,
             },
-            (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
+            (None, Some(command)) if finding.rule != Rule::Constraint => match &finding.invocation {
+                Some(invocation) => Self::Invocation(invocation),
+                None => Self::Command(command),
+            },
             (None, _) => {
                 let broken = finding.broken.as_ref();
                 Self::Words {
@@ -57,6 +62,9 @@ impl<'a> FindingSubject<'a> {
     /// What a change of a file goes against, beside the file itself. It no longer holds once the user permitted [`OVERRULED`] such
     /// changes.
     pub fn limit_of(finding: &'a Finding, action: &AnalyzedAction<'_>) -> Option<LimitOnFiles<'a>> {
+        if let Some(machine) = &finding.machine {
+            return Some(LimitOnFiles::Machine(machine));
+        }
         let file = finding.file.as_deref()?;
         if let Some(broken) = &finding.broken {
             return Some(LimitOnFiles::Words {
@@ -95,6 +103,8 @@ pub enum LimitOnFiles<'a> {
     },
     /// A folder of the project whose files are protected, such as `.claude/hooks`.
     Folder(&'a str),
+    /// Another machine.
+    Machine(&'a str),
 }
 
 impl LimitOnFiles<'_> {
@@ -103,6 +113,7 @@ impl LimitOnFiles<'_> {
         match self {
             Self::Words { words, removes } => ("limit", words, removes).hash(&mut hasher),
             Self::Folder(folder) => ("folder", folder).hash(&mut hasher),
+            Self::Machine(machine) => ("machine", machine).hash(&mut hasher),
         }
         hasher.finish()
     }

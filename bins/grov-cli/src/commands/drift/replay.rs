@@ -222,11 +222,11 @@ impl GuardReplay {
 
     /// Records that the action ended.
     fn ran(&mut self, action: ActionSketch, broke_constraint: bool) {
-        let asked = self.asked.take();
+        // A command that failed ran, too, so the user allowed it.
+        self.allowed.extend(self.asked.take());
         if action.failed == Some(true) {
             return;
         }
-        self.allowed.extend(asked);
         self.past.push(PastAction {
             action,
             broke_constraint,

@@ -80,6 +80,8 @@ mod tests {
                 reason: "r".to_owned(),
                 at_most: 2,
                 broken: None,
+                invocation: None,
+                machine: None,
                 is_interpreted: false,
             }],
         };

@@ -164,6 +164,77 @@ fn a_yes_to_the_agents_question_asks_for_what_it_names_and_no_more() {
     }
 }
 
+/// Whether a command is asked about after others were allowed.
+fn is_asked_after(allowed: &[&str], command: &str) -> bool {
+    let contract = held_to("Fix the login", &[]);
+    let ask = |command: &str, allowed: &[String]| {
+        let action = bash(command);
+        decide(&Question {
+            allowed,
+            ..question(&contract, &action)
+        })
+    };
+    let mut subjects = Vec::new();
+    for allowed in allowed {
+        if let Some(stop) = ask(allowed, &subjects) {
+            subjects.push(stop.subject);
+        }
+    }
+    ask(command, &subjects).is_some()
+}
+
+#[test]
+fn an_allowed_program_is_not_asked_about_in_another_line() {
+    for (allowed, command, is_asked) in [
+        (
+            "docker push r.io/app:v1",
+            "docker build -t app . && docker push r.io/app:v2 2>&1 | tail",
+            false,
+        ),
+        ("docker push r.io/app:v1", "docker push r.io/other:v1", true),
+        ("npm publish", "npm test && npm publish", false),
+        ("npm publish", "cd packages/core && npm publish", true),
+        ("npm publish", "npm publish --access public", true),
+        (
+            "aws ec2 terminate-instances --instance-ids i-1",
+            "aws ec2 terminate-instances --instance-ids i-2",
+            true,
+        ),
+        // The line decides what is done.
+        (
+            "for b in a; do aws s3 rb s3://$b --force; done",
+            "for b in c; do aws s3 rb s3://$b --force; done",
+            true,
+        ),
+        (
+            "echo 'DROP TABLE a' | psql -h db.example.org",
+            "echo 'DROP TABLE b' | psql -h db.example.org",
+            true,
+        ),
+    ] {
+        assert!(is_asked_after(&[], allowed), "{allowed}");
+        assert_eq!(
+            is_asked_after(&[allowed], command),
+            is_asked,
+            "{allowed}, then {command}"
+        );
+    }
+}
+
+#[test]
+fn after_two_allowed_changes_another_machine_is_not_asked_about_again() {
+    let restart = "ssh web1 'systemctl restart app'";
+    let set = "ssh web1 'sed -i s/a/b/ app.conf'";
+    let copy = "scp app.conf web1:/etc/app/";
+    assert!(is_asked_after(&[restart], set));
+    assert!(!is_asked_after(&[restart, set], copy));
+    assert!(is_asked_after(
+        &[restart, set],
+        "ssh web2 'systemctl restart app'"
+    ));
+    assert!(is_asked_after(&[restart, set], "ssh web1 'rm -rf /var/lib/app'"));
+}
+
 #[test]
 fn allowed_files_may_change() {
     let mut contract = held_to("Fix the login", &["Do not touch src/db/"]);
@@ -256,7 +327,7 @@ fn destructive_actions_are_stopped_unless_requested() {
     ] {
         let stop = stopped(&held_to("Fix the login", &[]), &bash(command));
         let stop = stop.unwrap_or_else(|| panic!("{command} runs"));
-        assert_eq!(stop.subject, format!("command {command}"));
+        assert_eq!(stop.subject, format!("program {command}"));
         assert!(stop.reason.contains("say so in a prompt"), "{}", stop.reason);
     }
     let asked = held_to("Publish it and force-push the branch", &[]);

@@ -103,8 +103,13 @@ pub(super) fn transferred(command: &Program, context: &EvaluationContext<'_>) ->
         .next()
         .is_some_and(|source| is_remote(source) && source != target);
     let reason = format!("Files are copied to {target}, which was not requested");
+    let host = target.split_once(':').map_or(target, |(host, _)| host);
     finding(RISKY, None, reason)
         .filter(|_| !is_dry && !from_there && !is_trial(target, command) && !is_asked())
+        .map(|found| Finding {
+            machine: Some(host.to_owned()),
+            ..found
+        })
 }
 
 fn is_remote(place: &str) -> bool {
@@ -172,11 +177,12 @@ pub(super) fn changed(
             "docker" | "podman" | "npm" | "sed" | "docker-compose" | "make"
         ) && command.has_word(VERBS);
     // "Free space on build-07" is about that machine.
-    let mut hosts = programs
+    let hosts: Vec<&str> = programs
         .iter()
         .filter(|program| program.name() == "ssh")
-        .filter_map(|ssh| ssh.operands().next());
-    let names_host = hosts.any(|host| {
+        .filter_map(|ssh| ssh.operands().next())
+        .collect();
+    let names_host = hosts.iter().any(|host| {
         host.split('@')
             .next_back()
             .is_some_and(|host| request.names(host))
@@ -191,13 +197,18 @@ pub(super) fn changed(
         "`{}` runs on another machine, which was not requested",
         command.name()
     );
-    finding(RISKY, None, reason).filter(|_| {
-        changes
-            && !is_again()
-            && !command.has_word(LOOKING)
-            && !is_asked
-            && (!names_host || request.only_looks())
-    })
+    let counts = changes
+        && !is_again()
+        && !command.has_word(LOOKING)
+        && !is_asked
+        && (!names_host || request.only_looks());
+    let machine = match hosts.as_slice() {
+        [host] => Some((*host).to_owned()),
+        _ => None,
+    };
+    finding(RISKY, None, reason)
+        .filter(|_| counts)
+        .map(|found| Finding { machine, ..found })
 }
 
 #[cfg(test)]
