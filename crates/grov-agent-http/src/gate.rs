@@ -119,17 +119,22 @@ async fn admit(service: &Service, request: Request, next: Next) -> Result<Respon
         Bytes::new()
     };
     let key = once::key_of(&parts.headers)?.filter(|_| parts.method == Method::POST);
-    let owner = caller.id();
-    parts.extensions.insert(caller);
-    let response = match key {
-        None => next.run(Request::from_parts(parts, Body::from(body))).await,
+    let turn = match key {
+        None => None,
         Some(key) => {
-            let turn = service
-                .running
-                .enter(owner, key, once::fingerprint(&parts, &body))
-                .await?;
-            pass_once(service, turn, Request::from_parts(parts, Body::from(body)), next).await?
+            let fingerprint = once::fingerprint(&parts, &body);
+            Some(service.running.enter(caller.id(), key, fingerprint).await?)
         }
+    };
+    if has_body {
+        // The body and the turn may have taken long enough for the key to be revoked meanwhile.
+        authenticate(service, &parts.headers).await?;
+    }
+    parts.extensions.insert(caller);
+    let request = Request::from_parts(parts, Body::from(body));
+    let response = match turn {
+        None => next.run(request).await,
+        Some(turn) => pass_once(service, turn, request, next).await?,
     };
     Ok(response)
 }

@@ -178,6 +178,51 @@ fn a_revoked_key_stops_working() -> Result<()> {
 }
 
 #[test]
+fn a_revoked_key_gets_nothing_through_a_request_that_waits() -> Result<()> {
+    let scene = Scene::offline()?;
+    let secret = key(&scene.agent, "waiting", &["--role", "reader"])?;
+    let latest = scene.at(200, "GET", "/changes", &Value::Null)?["latest"].clone();
+    let target = format!("/projects/{}/changes?after={latest}&wait=30", scene.project);
+    let began = std::time::Instant::now();
+    let (status, answer) = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| scene.agent.call_as(&secret, "GET", &target, &Value::Null));
+        // Whether it waits already or not, it is refused.
+        assert_eq!(scene.agent.run(&["key", "revoke", "waiting"])?.code(), Some(0));
+        waiting.join().expect("the request panicked")
+    })?;
+    assert_eq!(status, 401, "{answer}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(10));
+    Ok(())
+}
+
+#[test]
+fn a_key_that_is_revoked_while_a_body_arrives_does_nothing() -> Result<()> {
+    let scene = Scene::offline()?;
+    let secret = key(&scene.agent, "slow", &["--role", "agent"])?;
+    let body = json!({"type": "event", "content": "Written too late"}).to_string();
+    let head = format!(
+        "POST /projects/{}/memory HTTP/1.1\r\nHost: localhost\r\nX-AGENT-KEY: {secret}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        scene.project,
+        body.len()
+    );
+    let mut stream = grov_tests::open(scene.agent.port())?;
+    std::io::Write::write_all(&mut stream, head.as_bytes())?;
+    assert_eq!(scene.agent.run(&["key", "revoke", "slow"])?.code(), Some(0));
+    eventually("the key to be refused", || {
+        let (status, _) = scene
+            .agent
+            .call_as(&secret, "GET", "/projects", &Value::Null)
+            .ok()?;
+        (status == 401).then_some(())
+    })?;
+    std::io::Write::write_all(&mut stream, body.as_bytes())?;
+    let answer = grov_tests::read_response(&mut std::io::BufReader::new(stream), |_| {})?;
+    assert_eq!(answer.status, 401);
+    Ok(())
+}
+
+#[test]
 fn a_key_is_made_and_kept_if_none_is_given() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");

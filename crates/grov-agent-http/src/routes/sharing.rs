@@ -2,6 +2,7 @@
 
 use crate::caller::Caller;
 use crate::extract::{Checks, Ids, Json, Parameters};
+use crate::gate::authenticate;
 use crate::problem::{Code, Problem, ProblemBody};
 use crate::service::Service;
 use axum::Json as Answer;
@@ -12,7 +13,7 @@ use grov_agent::{
 };
 use grov_domain::{SharedKind, Task, TaskId};
 use grov_redact::Redacted;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
@@ -135,6 +136,7 @@ pub(crate) async fn changes(
     caller: Caller,
     Ids(project): Ids<ProjectId>,
     Parameters(parameters): Parameters<FeedParameters>,
+    headers: HeaderMap,
 ) -> Result<Answer<FeedAnswer>, Problem> {
     let limit = parameters.limit.unwrap_or(200);
     let wait = Duration::from_secs(parameters.wait.unwrap_or(0));
@@ -156,9 +158,14 @@ pub(crate) async fn changes(
     // A smaller number tells the client that data was lost, which it has to know at once.
     while service.store().latest_revision(project).await? == after && began.elapsed() < wait {
         let pause = LOOK_INTERVAL.min(wait.saturating_sub(began.elapsed()));
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = &mut stopping => break,
+        let is_stopping = tokio::select! {
+            () = tokio::time::sleep(pause) => false,
+            () = &mut stopping => true,
+        };
+        // A key that was revoked meanwhile gets nothing new.
+        authenticate(&service, &headers).await?;
+        if is_stopping {
+            break;
         }
     }
     let feed = service.store().feed(project, after, limit).await?;
