@@ -101,6 +101,9 @@ fn a_link_signs_in_one_browser_once() -> Result<()> {
         .trim_matches('"')
         .split_once(&port.to_string())
         .context("port")?;
+    // Something that only looks at the link does not use it up.
+    let looked = exchange(port, &Request::new("HEAD", path))?;
+    assert_eq!((looked.status, looked.header("set-cookie")), (200, None));
     let first = exchange(port, &Request::new("GET", path))?;
     let cookie = first.header("set-cookie").context("no cookie")?;
     for attribute in ["HttpOnly", "SameSite=Strict", "Path=/_grov/ui"] {
@@ -264,6 +267,28 @@ fn an_open_page_hears_of_an_action_and_does_not_delay_the_end() -> Result<()> {
     let start = Instant::now();
     scene.daemon.stop()?;
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    Ok(())
+}
+
+#[test]
+fn signing_out_ends_the_events_of_an_open_page() -> Result<()> {
+    let scene = Scene::new()?;
+    let stream = open(scene.daemon.port())?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    (&stream).write_all(&scene.request("GET", "/events").bytes(scene.daemon.port()))?;
+    let mut line = String::new();
+    while !line.contains("retry") {
+        line.clear();
+        ensure!(reader.read_line(&mut line)? > 0, "the stream ended");
+    }
+    let token = scene.token()?;
+    assert_eq!(scene.post("/sign-out", &format!("token={token}"))?.status, 200);
+    let session = scene.play(1, "[[scenario:tools]] work")?;
+    let mut rest = String::new();
+    while !rest.ends_with("0\r\n\r\n") {
+        ensure!(reader.read_line(&mut rest)? > 0, "the connection was cut: {rest}");
+    }
+    assert!(!rest.contains(&session), "{rest}");
     Ok(())
 }
 

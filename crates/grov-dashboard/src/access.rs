@@ -72,7 +72,7 @@ impl Access {
     }
 
     /// Returns the session of a request's cookie. Reads the key each time, so that its removal signs everybody out.
-    fn session(&self, headers: &HeaderMap, now: OffsetDateTime) -> Option<Session> {
+    pub(crate) fn session(&self, headers: &HeaderMap, now: OffsetDateTime) -> Option<Session> {
         let cookie = cookie(headers)?;
         let key = BrowserKey::read(&self.home)?;
         let token = || key.form_token(&cookie).expose().to_owned();
@@ -158,6 +158,11 @@ pub(crate) async fn enter(
          <title>Grov</title><p><a href=\"{BASE}\">Continue to the dashboard</a></p></html>"
     );
     ([(header::SET_COOKIE, cookie)], Html(page)).into_response()
+}
+
+/// `HEAD` of a link, such as by a program that shows where links lead: the link stays unused.
+pub(crate) async fn look_at_link() -> Response {
+    Html("").into_response()
 }
 
 fn signed_out() -> Response {

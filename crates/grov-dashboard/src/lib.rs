@@ -122,7 +122,7 @@ fn router(parts: Parts) -> Router {
         .layer(from_fn_with_state(site.clone(), access::require_session));
     Router::new()
         .merge(pages)
-        .route(LINK_PATH, get(access::enter))
+        .route(LINK_PATH, get(access::enter).head(access::look_at_link))
         .route("/_grov/ui/assets/{name}", get(assets::serve))
         .fallback(page::not_found)
         .layer(from_fn(page::secure_headers))

@@ -6,7 +6,7 @@
 use crate::Site;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use grov_domain::{ActivityStore, Change, ChangeCursor, ChangeKind, Clock, Store, SystemClock};
@@ -189,8 +189,8 @@ fn kind(kind: &ChangeKind) -> &'static str {
     }
 }
 
-/// `GET /events`: a stream of server-sent events.
-pub(crate) async fn events(State(site): State<Site>) -> Response {
+/// `GET /events`: a stream of server-sent events. It ends when its browser is signed out.
+pub(crate) async fn events(State(site): State<Site>, headers: HeaderMap) -> Response {
     let Some(receiver) = site.live.subscribe() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
@@ -201,9 +201,12 @@ pub(crate) async fn events(State(site): State<Site>) -> Response {
             Err(RecvError::Lagged(_) | RecvError::Closed) => None,
         }
     });
+    let rest = rest.take_while(move |_| {
+        let is_signed_in = site.access.session(&headers, SystemClock.now()).is_some();
+        std::future::ready(is_signed_in)
+    });
     let body = Body::from_stream(first.chain(rest).map(Ok::<_, Infallible>));
-    let headers = [(header::CONTENT_TYPE, "text/event-stream")];
-    (headers, body).into_response()
+    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
 #[cfg(test)]
