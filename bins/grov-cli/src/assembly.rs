@@ -102,13 +102,13 @@ pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -
     }
 }
 
-/// The links of a database, which is opened at the first call.
+/// The links of a database, which is opened at the first call, and never created.
 pub(crate) fn link_store(database: &Path) -> Arc<dyn LinkStore> {
-    Arc::new(SqliteStore::reopening(
-        database,
-        &OpenOptions::default(),
-        OnCorruption::Fail,
-    ))
+    let options = OpenOptions {
+        must_exist: true,
+        ..OpenOptions::default()
+    };
+    Arc::new(SqliteStore::reopening(database, &options, OnCorruption::Fail))
 }
 
 /// The rules that extract a contract's parts from prompts.

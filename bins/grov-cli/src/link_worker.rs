@@ -101,13 +101,15 @@ pub(crate) fn run(context: &Context) -> Outcome {
         let mut looked = Instant::now();
         let mut readable = Instant::now();
         follow(followed, async |links| {
+            // A file that was deleted or replaced can still be read while it is open, but nothing else writes to it.
+            if file_identity(&database) != opened {
+                return true;
+            }
             let Ok(links) = links else {
                 return readable.elapsed() >= UNREADABLE;
             };
             readable = Instant::now();
-            // A file that was deleted or replaced can still be read while it is open, but nothing else writes to it.
-            if file_identity(&database) != opened || links.iter().all(|link| link.state == LinkState::Stopped)
-            {
+            if links.iter().all(|link| link.state == LinkState::Stopped) {
                 return true;
             }
             if started.elapsed() < IDLE || looked.elapsed() < LOOK {

@@ -4,6 +4,7 @@ use super::{Developer, key};
 use crate::agent::Scene;
 use anyhow::Result;
 use grov_tests::eventually;
+use serde_json::json;
 use std::fs;
 use std::process::{Child, Stdio};
 
@@ -50,5 +51,24 @@ fn a_worker_ends_with_its_home() -> Result<()> {
     let ada = Developer::new("Ada")?;
     let worker = working(&scene, &ada)?;
     fs::remove_dir_all(ada.home())?;
-    ends(worker)
+    ends(worker)?;
+    assert!(!ada.home().exists(), "the worker made its home again");
+    Ok(())
+}
+
+#[test]
+fn uninstall_ends_the_worker() -> Result<()> {
+    let scene = Scene::offline()?;
+    let ada = Developer::new("Ada")?;
+    let worker = working(&scene, &ada)?;
+    let pid = json!(worker.id());
+    let planned = ada.grov.run_json(&["uninstall", "--dry-run"])?.json;
+    assert_eq!(planned["ended_link_worker"], pid);
+    assert!(ada.status()?["running"] == true);
+    let done = ada.grov.run_json(&["uninstall"])?.json;
+    assert_eq!(done["ended_link_worker"], pid);
+    ends(worker)?;
+    let again = ada.grov.run_json(&["uninstall"])?.json;
+    assert_eq!(again.get("ended_link_worker"), None);
+    Ok(())
 }

@@ -53,6 +53,8 @@ pub struct OpenOptions {
     /// The maximum number of pages (4 KiB each) of the database; `None` for SQLite's own limit. A write that exceeds it
     /// fails as on a full disk.
     pub max_pages: Option<u32>,
+    /// Whether nothing is created: opening fails if there is no database. For a process that must not outlive its home.
+    pub must_exist: bool,
 }
 
 impl Default for OpenOptions {
@@ -61,6 +63,7 @@ impl Default for OpenOptions {
             busy_timeout: Duration::from_secs(2),
             migration_timeout: Duration::from_secs(30),
             max_pages: None,
+            must_exist: false,
         }
     }
 }
@@ -196,6 +199,10 @@ impl SqliteStore {
         let path = &self.path;
         let is_read_only = self.mode == Mode::ReadOnly;
         let _lock = self.lock_for_opening().await?;
+        if self.options.must_exist && !path.is_file() {
+            let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(self.not_writable(&gone));
+        }
         if !is_read_only {
             // SQLite creates its side files with the permissions of the database.
             files::create_private(path).map_err(|error| self.not_writable(&error))?;
@@ -255,8 +262,10 @@ impl Connection<'_> {
     async fn open_once(&mut self) -> Result<(), StoreError> {
         let store = self.store();
         let path = &store.path;
-        if store.mode != Mode::ReadOnly {
+        if store.mode != Mode::ReadOnly && !store.options.must_exist {
             files::create_folder_of(path).map_err(|error| store.not_writable(&error))?;
+        }
+        if store.mode != Mode::ReadOnly {
             restore_copy(path, store.options.migration_timeout).await?;
         }
         let (connection, identity, version) = store.connect().await?;

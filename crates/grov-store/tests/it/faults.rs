@@ -243,6 +243,26 @@ async fn concurrent_stores_set_the_same_damage_aside_once() {
 }
 
 #[tokio::test]
+async fn a_store_that_must_exist_creates_nothing() {
+    let home = Home::new();
+    let options = OpenOptions {
+        must_exist: true,
+        ..OpenOptions::default()
+    };
+    let store = SqliteStore::reopening(&home.database(), &options, OnCorruption::Fail);
+    let ask = async |store: &SqliteStore| store.sessions(&SessionFilter::default()).await;
+    assert!(ask(&store).await.is_err());
+    assert!(!home.database().exists());
+    home.open().await;
+    assert_eq!(ask(&store).await.unwrap(), []);
+    std::fs::remove_dir_all(home.database().parent().unwrap()).unwrap();
+    for _ in 0..2 {
+        let _ = ask(&store).await;
+    }
+    assert!(!home.database().parent().unwrap().exists());
+}
+
+#[tokio::test]
 async fn full_disk_is_reported_and_survived() {
     let home = Home::new();
     home.open()

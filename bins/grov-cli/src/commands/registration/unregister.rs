@@ -13,6 +13,7 @@ use crate::table::one_line;
 use crate::written_files::FileChange;
 use grov_drift::token;
 use grov_hooks::settings::{Registry, Scope, SettingsFile, settings_path};
+use grov_link::SenderLock;
 use grov_redact::Secret;
 use grov_runtime::{Environment, Home};
 use rustix::process::{Pid, Signal, kill_process};
@@ -35,6 +36,9 @@ struct Answer {
     plans: Vec<String>,
     /// The process id of the daemon that `grov uninstall` stopped.
     stopped: Option<u32>,
+    /// The process id of the process that kept links to agent services going, which `grov uninstall` ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_link_worker: Option<u32>,
 }
 
 pub(crate) fn run(context: &Context, arguments: &UnregisterArguments) -> Outcome {
@@ -60,8 +64,17 @@ pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> O
     if !arguments.dry_run
         && let Some(pid) = answer.stopped
     {
-        stop(pid)?;
+        stop("grov-proxyd", pid)?;
         note!("grov-proxyd (pid {pid}) stops when its requests are done");
+    }
+    // A daemon keeps the links going itself.
+    let worker = SenderLock::holder(context.home.root());
+    answer.ended_link_worker = worker.filter(|pid| daemon.pid != Some(*pid));
+    if !arguments.dry_run
+        && let Some(pid) = answer.ended_link_worker
+    {
+        stop("the process of the links to agent services", pid)?;
+        note!("the process (pid {pid}) that kept links to agent services going was ended");
     }
     note!(
         "recorded data stays in {}; to remove everything, delete that directory and the programs grov and grov-proxyd",
@@ -131,6 +144,7 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
         .concat(),
         plans: Vec::new(),
         stopped: None,
+        ended_link_worker: None,
     })
 }
 
@@ -158,9 +172,9 @@ fn paths(context: &Context, registry: &Registry) -> Result<BTreeSet<PathBuf>, Fa
     Ok(paths)
 }
 
-fn stop(pid: u32) -> Result<(), Failure> {
+fn stop(name: &str, pid: u32) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::error("proxy", format!("cannot stop grov-proxyd (pid {pid}): {error}"))
+        Failure::error("proxy", format!("cannot stop {name} (pid {pid}): {error}"))
     };
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| failed(&"not a process id"))?;
