@@ -34,7 +34,8 @@ impl Default for FileLimits {
 ///
 /// # Errors
 ///
-/// If a named file does not exist, is no file, or usually holds keys and `forced` is false. Files that a glob finds are left out instead.
+/// If a named file does not exist, is no file, or usually holds keys and `forced` is false. Files that a glob finds are left out
+/// instead, unless no file would remain.
 pub fn read_files(
     root: &Path,
     patterns: &[String],
@@ -87,31 +88,46 @@ pub fn read_files(
             }
         }
     }
+    if let (true, Some(first)) = (seen.is_empty(), omitted.first()) {
+        let message = match omitted.len() {
+            1 => format!("the only file that matches cannot be sent: {first}"),
+            count => format!("none of the {count} files that match can be sent; the first is {first}"),
+        };
+        return Err(ToolError::new(ErrorKind::RefusedFile, message)
+            .hint("nothing was sent; name other files, or ask without --files"));
+    }
     if left_out > 20 {
         omitted.push(format!("{} more files", left_out - 20));
     }
     Ok((text, omitted))
 }
 
-/// The files of a glob in order, without ignored and hidden ones.
+/// The files of a glob in order, without ignored ones, the repository's own data, and hidden ones unless the glob names one.
 fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, ToolError> {
     let invalid = |error: ignore::Error| ToolError::usage(format!("{pattern:?} is no valid glob: {error}"));
     let relative = pattern.trim_start_matches("./");
     let mut globs = OverrideBuilder::new(root);
     globs.add(&format!("/{relative}")).map_err(invalid)?;
+    let globs = globs.build().map_err(invalid)?;
+    let names_hidden = relative.split('/').any(|part| part.starts_with('.'));
+    // The walk does not know the glob: what it asks for would not be ignored or hidden.
     let walk = WalkBuilder::new(root)
-        .overrides(globs.build().map_err(invalid)?)
+        .hidden(!names_hidden)
         .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
         .build();
-    let files = walk
-        .flatten()
-        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let files = walk.flatten().filter(|entry| {
+        entry.file_type().is_some_and(|kind| kind.is_file())
+            && globs.matched(entry.path(), false).is_whitelist()
+    });
     let mut paths: Vec<PathBuf> = files.map(ignore::DirEntry::into_path).collect();
     paths.sort();
     if paths.is_empty() {
         return Err(
-            ToolError::new(ErrorKind::NotFound, format!("no file matches {pattern:?}"))
-                .hint(format!("globs are relative to {}", root.display())),
+            ToolError::new(ErrorKind::NotFound, format!("no file matches {pattern:?}")).hint(format!(
+                "globs are relative to {}, and leave out ignored and hidden files",
+                root.display()
+            )),
         );
     }
     Ok(paths)
@@ -196,6 +212,55 @@ mod tests {
                 .unwrap()
                 .0
                 .contains("generated")
+        );
+    }
+
+    #[test]
+    fn a_glob_for_everything_does_not_find_hidden_and_ignored_files() {
+        let project = project();
+        let write = |path: &str| {
+            let path = project.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "text").unwrap();
+        };
+        for path in [
+            ".git/config",
+            ".git/logs/HEAD",
+            ".github/workflows/ci.yml",
+            "src/.git/HEAD",
+        ] {
+            write(path);
+        }
+        let found = |pattern: &str| -> Vec<String> {
+            let found = matches(project.path(), pattern).unwrap();
+            let relative = |path: &PathBuf| path.strip_prefix(project.path()).unwrap().display().to_string();
+            found.iter().map(relative).collect()
+        };
+        let shown = ["i.png", "src/a.rs", "src/c.txt", "src/deep/b.rs"];
+        assert_eq!(found("**/*"), shown);
+        assert_eq!(found("./**"), shown);
+        assert_eq!(found("**/*.*"), shown);
+        assert_eq!(found(".github/**/*.yml"), [".github/workflows/ci.yml"]);
+        assert!(matches(project.path(), ".git/*").is_err());
+    }
+
+    #[test]
+    fn a_glob_whose_files_are_all_refused_sends_nothing() {
+        let project = project();
+        std::fs::create_dir(project.path().join("keys")).unwrap();
+        for name in ["id_rsa", "server.pem"] {
+            std::fs::write(project.path().join("keys").join(name), "key").unwrap();
+        }
+        let error = files(project.path(), &["keys/*"], false).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::RefusedFile);
+        assert!(error.message.contains("none of the 2 files"), "{}", error.message);
+        assert_eq!(files(project.path(), &["keys/*"], true).unwrap().1.len(), 0);
+        assert_eq!(
+            files(project.path(), &["keys/*", "src/*.rs"], false)
+                .unwrap()
+                .1
+                .len(),
+            2
         );
     }
 
