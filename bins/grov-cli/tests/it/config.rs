@@ -128,3 +128,41 @@ fn what_overrides_a_setting_is_named() {
         "{ended:?}"
     );
 }
+
+#[test]
+fn a_value_with_which_no_proxy_starts_is_not_written() {
+    let scene = Scene::new();
+    scene.write(CONFIG, "[proxy]\nport = 9001\n");
+    for (key, value, part) in [
+        ("proxy.host", "0.0.0.0", "not a loopback address"),
+        ("proxy.upstream", "http://127.0.0.1:9001", "the proxy itself"),
+    ] {
+        let ended = scene.run(&["config", "set", key, value]);
+        assert_eq!(ended.code, 64, "{ended:?}");
+        assert!(
+            ended.stderr.contains(part) && ended.stderr.contains("nothing was changed"),
+            "{ended:?}"
+        );
+        assert_eq!(text(&scene), "[proxy]\nport = 9001\n");
+    }
+    for (key, value) in [
+        ("proxy.enable_tls", "true"),
+        ("proxy.enable_auth", "true"),
+        ("proxy.host", "0.0.0.0"),
+    ] {
+        scene.ask(&["config", "set", key, value]);
+    }
+    let ended = scene.run(&["config", "unset", "proxy.enable_auth"]);
+    assert!(
+        ended.code == 64 && text(&scene).contains("enable_auth"),
+        "{ended:?}"
+    );
+    // Of a pair, one has to be first.
+    let ended = scene.run(&["config", "set", "proxy.tls_cert", "/a.pem"]);
+    assert!(
+        ended.code == 0 && ended.stderr.contains("proxy.tls_key is not"),
+        "{ended:?}"
+    );
+    let ended = scene.run(&["config", "set", "proxy.tls_key", "/b.pem"]);
+    assert!(ended.code == 0 && !ended.stderr.contains("warning"), "{ended:?}");
+}

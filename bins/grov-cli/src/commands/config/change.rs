@@ -10,6 +10,9 @@ use serde::Serialize;
 use std::io::Read;
 use std::path::Path;
 
+/// Settings that are set one after the other, and that no proxy starts with alone.
+const PAIR: [&str; 2] = ["proxy.tls_cert", "proxy.tls_key"];
+
 /// Maximum bytes of a value on standard input.
 const MAX_VALUE: u64 = 64 * 1024;
 
@@ -81,14 +84,24 @@ impl Scene {
         })?)
     }
 
-    /// Writes the change. If the settings were valid and no longer are, the old text is written back.
-    fn apply(&self, edit: &ConfigEdit) -> Result<(), Failure> {
+    /// Whether the settings are valid, and a proxy starts with them.
+    fn check(&self) -> Result<(), Failure> {
+        let settings = self.settings()?;
+        settings.ensure_startable(&self.environment)?;
+        Ok(())
+    }
+
+    /// Writes the change. If the settings were good before and no longer are, the old text is written back. The first half of a
+    /// pair is written with a warning.
+    fn apply(&self, key: &str, edit: &ConfigEdit) -> Result<(), Failure> {
         let was_valid = self.settings().is_ok();
+        let was_good = was_valid && self.check().is_ok();
         self.write(edit)?;
-        let Err(failure) = self.settings() else {
+        let Err(failure) = self.check() else {
             return Ok(());
         };
-        if !was_valid {
+        let stays_readable = self.settings().is_ok() || !was_valid;
+        if stays_readable && (!was_good || PAIR.contains(&key)) {
             note!("warning: {failure}");
             return Ok(());
         }
@@ -96,7 +109,7 @@ impl Scene {
             before: edit.after.clone(),
             after: edit.before.clone(),
         })?;
-        Err(failure)
+        Err(failure.hint("nothing was changed"))
     }
 
     fn write(&self, edit: &ConfigEdit) -> Result<(), Failure> {
@@ -131,6 +144,7 @@ impl Scene {
 /// A setting of the user to change, as `grov config set` does.
 pub(crate) struct UserChange {
     scene: Scene,
+    key: String,
     edit: ConfigEdit,
 }
 
@@ -139,7 +153,11 @@ impl UserChange {
     pub(crate) fn planned(common: &Common, key: &str, value: &str) -> Result<Self, Failure> {
         let scene = Scene::of_user(common)?;
         let edit = scene.file.set(key, value)?;
-        Ok(Self { scene, edit })
+        Ok(Self {
+            scene,
+            key: key.to_owned(),
+            edit,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -158,7 +176,7 @@ impl UserChange {
     /// Writes the change, and returns the settings that now apply.
     pub(crate) fn apply(&self) -> Result<Settings, Failure> {
         if self.has_changes() {
-            self.scene.apply(&self.edit)?;
+            self.scene.apply(&self.key, &self.edit)?;
         }
         self.scene.settings()
     }
@@ -173,7 +191,7 @@ pub(crate) fn set(common: &Common, terminal: Terminal, key: &str, value: &str) -
     let edit = scene.file.set(key, &value)?;
     let changed = edit.before != edit.after;
     if changed {
-        scene.apply(&edit)?;
+        scene.apply(key, &edit)?;
     }
     scene.answer(terminal, key, changed)?;
     if changed {
@@ -186,7 +204,7 @@ pub(crate) fn unset(common: &Common, terminal: Terminal, key: &str) -> Outcome {
     let scene = Scene::new(common)?;
     let edit = scene.file.unset(key)?;
     match &edit {
-        Some(edit) => scene.apply(edit)?,
+        Some(edit) => scene.apply(key, edit)?,
         None => note!("{} does not set {key}", scene.file.path().display()),
     }
     scene.answer(terminal, key, edit.is_some())?;

@@ -6,7 +6,7 @@ use crate::commands::registration::configured_base_url;
 use crate::context::Context;
 use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
 use grov_hooks::settings::{Route, route};
-use grov_runtime::{Url, without_credentials};
+use grov_runtime::{Environment, Url, without_credentials};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
@@ -51,6 +51,8 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
         Check::fail(PROXY, problem)
             .consequence("Requests and hooks that go to it wait until the client gives up.")
             .fix(fix)
+    } else if let Some(check) = refused(context, uses_proxy) {
+        check
     } else if uses_proxy {
         not_running(&listener, configured, client.starts_proxy())
     } else if has_http_hooks {
@@ -58,6 +60,7 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     } else {
         Check::ok(PROXY, "not running, and the client does not use it")
     }];
+    checks.extend(refused(context, uses_proxy).filter(|_| daemon.running));
     checks.extend(daemon.store.as_ref().and_then(recording));
     let target = match base_url {
         Some(url) if uses_proxy => url.clone(),
@@ -90,6 +93,21 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     }
     checks.extend(access::checks(context, daemon, uses_proxy.then_some(&variables)));
     checks
+}
+
+/// Reports settings with which no proxy starts.
+fn refused(context: &Context, uses_proxy: bool) -> Option<Check> {
+    let error = context
+        .settings
+        .ensure_startable(&Environment::of_process())
+        .err()?;
+    let evidence = format!("it does not start with these settings: {error}");
+    let check = match uses_proxy {
+        true => Check::fail(PROXY, evidence)
+            .consequence("Without a running proxy the client retries for three minutes and then fails."),
+        false => Check::warn(PROXY, evidence).consequence("`grov proxy start` fails."),
+    };
+    Some(check.fix(error.hint().unwrap_or_else(|| "correct the settings".to_owned())))
 }
 
 /// The client uses the proxy, which is not running.
