@@ -188,7 +188,7 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
         arguments: Vec<OsString>,
     },
-    /// Serve memory, goal, steps and drift to agents by the Model Context Protocol, on standard input and output
+    /// Serve memory, goal, steps and drift to agents by the Model Context Protocol, on standard input and output; runs `envoy`
     Mcp {
         /// Also offer the external tools of `envoy`: research, web search, second opinions, reviews
         #[arg(long)]

@@ -15,7 +15,7 @@ use crate::table::one_line;
 use grov_hooks::settings::{Plan, SettingsError, masked, user_folder};
 use grov_runtime::Environment;
 pub(crate) use http_hooks::others_can_read;
-pub(crate) use init::{configured_base_url, run as init};
+pub(crate) use init::{configured_base_url, run as init, state_file};
 use serde::Serialize;
 use similar::TextDiff;
 use std::path::PathBuf;

@@ -10,6 +10,14 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 const PROGRAM: &str = "envoy";
+/// What is wrong without the program, and what to do.
+pub(crate) const MISSING: &str = "envoy is neither next to grov nor in PATH";
+pub(crate) const INSTALL: &str = "install it next to grov, or add its directory to PATH";
+
+/// Whether `grov tools` and `grov mcp` find their program.
+pub(crate) fn is_installed(environment: &Environment) -> bool {
+    beside_or_in_path(PROGRAM, environment).is_some()
+}
 
 pub(crate) fn run(common: &Common, arguments: &[OsString]) -> Outcome {
     become_envoy(common, arguments)
@@ -24,10 +32,9 @@ pub(crate) fn mcp(common: &Common, with_tools: bool) -> Outcome {
 
 /// The program of its own keeps hooks, which `grov` answers, small.
 fn become_envoy(common: &Common, arguments: &[OsString]) -> Outcome {
-    let program = beside_or_in_path(PROGRAM, &Environment::of_process()).ok_or_else(|| {
-        Failure::error("tools", format!("{PROGRAM} is neither next to grov nor in PATH"))
-            .hint("install it next to grov, or add its directory to PATH")
-    })?;
+    let environment = Environment::of_process();
+    let program = beside_or_in_path(PROGRAM, &environment)
+        .ok_or_else(|| Failure::error("tools", MISSING).hint(INSTALL))?;
     let mut command = Command::new(&program);
     for (flag, value) in [("--home", &common.home), ("--project", &common.project)] {
         if let Some(value) = value {

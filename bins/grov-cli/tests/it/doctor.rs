@@ -73,6 +73,50 @@ fn a_proxy_that_the_next_session_starts_is_a_warning() {
 }
 
 #[test]
+fn settings_with_which_no_proxy_starts_are_a_failure() {
+    let scene = Scene::new().env("GROV_PROXY_PORT", "1");
+    scene.ask(&["init", "--proxy"]);
+    scene.write("home/.grov/config.toml", "[proxy]\nhost = \"0.0.0.0\"\n");
+    let (code, answer) = doctor(&scene, &[]);
+    assert_eq!(code, 1, "{answer}");
+    let proxy = check(&answer, "proxy");
+    let evidence = proxy["evidence"].as_str().unwrap();
+    assert!(
+        proxy["status"] == "fail" && evidence.contains("0.0.0.0 is not a loopback address"),
+        "{proxy}"
+    );
+}
+
+#[test]
+fn an_mcp_server_without_its_program_is_a_failure() {
+    for scope in ["user", "local", "project"] {
+        let scene = Scene::new();
+        let without = |answer: &Value| {
+            let checks = answer["checks"].as_array().unwrap();
+            checks.iter().all(|check| check["name"] != "mcp server")
+        };
+        scene.ask(&["init"]);
+        assert!(without(&doctor(&scene, &[]).1));
+        let ended = scene.run_alone(&["init", "--mcp", "--scope", scope]);
+        assert!(
+            ended.code == 0 && ended.stderr.contains("envoy is neither next to grov"),
+            "{ended:?}"
+        );
+        let ended = scene.run_alone(&["doctor", "--json"]);
+        let answer = json(&ended);
+        assert_eq!(ended.code, 1, "{answer}");
+        let server = check(&answer, "mcp server");
+        assert_eq!(server["status"], "fail", "{server}");
+        // The tests' grov has envoy next to it.
+        assert!(result(&scene, "mcp server").0);
+        let ended = scene.run(&["init", "--mcp", "--scope", scope]);
+        assert!(!ended.stderr.contains("envoy"), "{ended:?}");
+        scene.run(&["unregister"]);
+        assert!(without(&doctor(&scene, &[]).1));
+    }
+}
+
+#[test]
 fn a_settings_file_that_the_client_cannot_read_is_made_plain() {
     let scene = Scene::new();
     let text = "{\n  // mine\n  \"model\": \"opus\",\n}\n";

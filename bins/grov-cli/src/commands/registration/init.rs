@@ -4,6 +4,7 @@ use super::http_hooks::{Daemon, warn_of_readers};
 use super::judge::{HINT, JudgeAnswer, JudgePlan};
 use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
 use crate::arguments::{InitArguments, InitScope};
+use crate::commands::tools;
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
@@ -23,10 +24,10 @@ use serde::Serialize;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const PROGRAM: &str = "grov";
-/// The client's state file, next to its folder or, with `CLAUDE_CONFIG_DIR`, in it. It holds the user's MCP servers.
+/// The name of the client's state file, next to its folder or, with `CLAUDE_CONFIG_DIR`, in it.
 const STATE_FILE: &str = ".claude.json";
 
 #[derive(Serialize)]
@@ -140,6 +141,13 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         plans.push(registry.plan_registration(file, &wanted)?);
     }
     if arguments.mcp {
+        if !tools::is_installed(&init.environment) {
+            note!(
+                "warning: {}, so the MCP server cannot start; {}",
+                tools::MISSING,
+                tools::INSTALL
+            );
+        }
         plans.push(init.mcp_plan(&registry)?);
     }
     if let Some(gateway) = &gateway
@@ -328,10 +336,7 @@ impl Init<'_> {
     fn mcp_plan(&self, registry: &Registry) -> Result<Plan, SettingsError> {
         let home = self.context.common.home.as_ref();
         let home = home.and(self.context.home.root().to_str()).map(str::to_owned);
-        let own_state = match self.environment.get("CLAUDE_CONFIG_DIR") {
-            Some(_) => self.client_folder.join(STATE_FILE),
-            None => self.client_folder.with_file_name(STATE_FILE),
-        };
+        let own_state = state_file(&self.environment, &self.client_folder);
         let project = || self.project.to_string_lossy().into_owned();
         let program = || program_path(&self.environment).to_string_lossy().into_owned();
         let (path, server) = match self.arguments.scope {
@@ -372,6 +377,14 @@ impl Init<'_> {
             }
             _ => Some(command),
         })
+    }
+}
+
+/// The client's state file, which holds the user's MCP servers.
+pub(crate) fn state_file(environment: &Environment, client_folder: &Path) -> PathBuf {
+    match environment.get("CLAUDE_CONFIG_DIR") {
+        Some(_) => client_folder.join(STATE_FILE),
+        None => client_folder.with_file_name(STATE_FILE),
     }
 }
 
