@@ -1,21 +1,26 @@
 //! A transport that reads no further while many requests of the client are in work, so that a client which writes and does not read
-//! takes no memory.
+//! takes no memory. It answers what is no message under the id that was sent.
 
+use crate::lines::{Line, Lines};
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio::sync::Notify;
 
 /// Requests in work at the same time. A cancellation behind more of them waits until one is answered.
 const MAX_IN_WORK: usize = 64;
 
 /// A transport whose requests are counted.
-pub(crate) struct Bounded<T> {
-    inner: T,
+pub(crate) struct Bounded<R, W: AsyncWrite> {
+    lines: Lines<R>,
+    /// Only writes: it would answer what is no message without its id.
+    writer: AsyncRwTransport<RoleServer, Empty, W>,
     requests: Arc<Requests>,
     /// The response to a request that is not passed on. Kept here, because `receive` may be dropped while it is sent.
     refusal: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -28,13 +33,26 @@ struct Requests {
     ended: Notify,
 }
 
-impl<T> Bounded<T> {
-    pub(crate) fn new(inner: T) -> Self {
+impl<R, W> Bounded<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Reads messages of at most `max_line` bytes.
+    pub(crate) fn new(input: R, output: W, max_line: usize) -> Self {
         Self {
-            inner,
+            lines: Lines::new(input, max_line),
+            writer: AsyncRwTransport::new_server(tokio::io::empty(), output),
             requests: Arc::default(),
             refusal: None,
         }
+    }
+
+    /// Answers with an error before anything else is read.
+    fn refuse(&mut self, error: ErrorData, id: Option<RequestId>) {
+        let sending = self.writer.send(JsonRpcMessage::error(error, id));
+        // A client that reads nothing learns nothing.
+        self.refusal = Some(Box::pin(async move { drop(sending.await) }));
     }
 }
 
@@ -60,8 +78,12 @@ impl Requests {
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
-    type Error = T::Error;
+impl<R, W> Transport<RoleServer> for Bounded<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = std::io::Error;
 
     fn send(
         &mut self,
@@ -73,7 +95,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
             _ => None,
         };
         let requests = Arc::clone(&self.requests);
-        let sending = self.inner.send(message);
+        let sending = self.writer.send(message);
         async move {
             let sent = sending.await;
             if let Some(id) = id {
@@ -90,15 +112,17 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
                 self.refusal = None;
             }
             self.requests.room().await;
-            let message = self.inner.receive().await?;
+            let message = match self.lines.next().await? {
+                Line::Message(message) => *message,
+                Line::Refused { id, error } => {
+                    self.refuse(error, id);
+                    continue;
+                }
+            };
             match &message {
                 JsonRpcMessage::Request(request) if !self.requests.begin(&request.id) => {
                     let error = ErrorData::invalid_request("a request with this id is in work", None);
-                    let sending = self
-                        .inner
-                        .send(JsonRpcMessage::error(error, Some(request.id.clone())));
-                    // A client that reads nothing learns nothing.
-                    self.refusal = Some(Box::pin(async move { drop(sending.await) }));
+                    self.refuse(error, Some(request.id.clone()));
                 }
                 JsonRpcMessage::Notification(notification) => {
                     // A cancelled request gets no response.
@@ -115,6 +139,6 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.writer.close().await
     }
 }

@@ -13,6 +13,7 @@ mod bounded;
 mod external;
 mod http_answer;
 mod information;
+mod lines;
 mod ports;
 mod prompts;
 mod resources;

@@ -4,7 +4,6 @@ use crate::GrovServer;
 use crate::bounded::Bounded;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Maximum bytes of a message. Longer ones are dropped; the client's request stays unanswered.
@@ -39,8 +38,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE);
-    let running = match server.serve(Bounded::new(transport)).await {
+    let running = match server.serve(Bounded::new(input, output, MAX_MESSAGE)).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         // Without the message, which may have megabytes.

@@ -18,6 +18,7 @@ use std::time::Duration;
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
 
 /// JSON that is no message of the protocol.
 fn no_messages() -> [String; 7] {
@@ -59,11 +60,57 @@ fn json_that_is_no_message_is_an_invalid_request() -> Result<()> {
             client.send(&message)?;
             let answer = client.receive()?;
             assert_eq!(answer["error"]["code"], INVALID_REQUEST, "{message}: {answer}");
-            assert!(answer["id"].is_null(), "{answer}");
         }
         ping(&mut client)?;
     }
     Ok(())
+}
+
+#[test]
+fn an_error_has_the_id_of_its_request_and_says_what_is_wrong() -> Result<()> {
+    let remembered = Remembered::new()?;
+    let mut client = remembered.client()?;
+    for (message, code, part) in [
+        (
+            json!({"jsonrpc": "2.0", "id": 11, "method": "tools/call", "params": [1]}),
+            INVALID_PARAMS,
+            "parameters of tools/call",
+        ),
+        (json!({"id": 11}), INVALID_REQUEST, "method"),
+        (
+            json!({"jsonrpc": "2.0", "id": 11, "method": 7}),
+            INVALID_REQUEST,
+            "method",
+        ),
+        (
+            json!({"jsonrpc": "2.0", "id": 11, "method": "tools/call"}),
+            INVALID_PARAMS,
+            "parameters of tools/call",
+        ),
+        (
+            json!({"jsonrpc": "2.0", "id": 11, "method": "initialize", "params": {}}),
+            INVALID_PARAMS,
+            "parameters of initialize",
+        ),
+        (
+            json!({"jsonrpc": "2.0", "id": 11, "method": "tools/frob", "params": {}}),
+            METHOD_NOT_FOUND,
+            "no method",
+        ),
+    ] {
+        client.send(&message.to_string())?;
+        let answer = client.receive()?;
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(11), &json!(code)),
+            "{answer}"
+        );
+        let said = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains(part), "{said}");
+    }
+    // Nobody waits for an answer to a notification.
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": [1]}).to_string())?;
+    ping(&mut client)
 }
 
 #[test]
