@@ -485,6 +485,22 @@ fn something_else_than_the_service_is_refused_and_nothing_is_linked() -> Result<
     );
     let away = link("http://127.0.0.1:9", &["--key-file", &file])?;
     assert_eq!(away.code, Some(2), "{:#}", away.json);
+    // There is no link, so nothing is promised and nothing can be looked up.
+    for refused in [&html, &away] {
+        let error = refused.json["error"].to_string();
+        assert!(error.contains("nothing was linked"), "{error}");
+        assert!(
+            !error.contains("tried again") && !error.contains("agent status"),
+            "{error}"
+        );
+    }
+    let unlinked = ada.grov.run(&["agent", "sync"])?;
+    assert_eq!(unlinked.code(), Some(1), "{}", unlinked.stderr);
+    assert!(
+        unlinked.stdout.contains("not linked") && unlinked.stderr.is_empty(),
+        "{}",
+        unlinked.stderr
+    );
     assert_eq!(
         link("http://agent.example.org", &["--key-file", &file])?.code,
         Some(64)
@@ -502,6 +518,46 @@ fn something_else_than_the_service_is_refused_and_nothing_is_linked() -> Result<
     let second = ada.link(&other, &key(&other, "ada", "agent")?)?;
     assert_eq!(second.code, Some(1), "{:#}", second.json);
     assert!(!second.json.to_string().contains("grov_secret"));
+    Ok(())
+}
+
+#[test]
+fn sync_waits_for_the_process_that_sends() -> Result<()> {
+    let scene = Scene::offline()?;
+    let ada = Developer::new("Ada")?;
+    ada.link(&scene, &key(&scene, "ada", "approver")?)?;
+    eventually("the worker to run", || {
+        (ada.status().ok()?["running"] == true).then_some(())
+    })?;
+    let id = ada.accepts("Emails are sent by the outbox.")?;
+    let synced = ada.grov.run_json(&["agent", "sync"])?;
+    assert_eq!(
+        (synced.code, &synced.json["pending_out"]),
+        (Some(0), &json!(0)),
+        "{:#}",
+        synced.json
+    );
+    scene.at(200, "GET", &format!("/memory/{id}"), &Value::Null)?;
+    Ok(())
+}
+
+#[test]
+fn a_key_that_only_reads_receives_and_keeps_the_link() -> Result<()> {
+    let scene = Scene::offline()?;
+    let ada = Developer::new("Ada")?;
+    let mut lock = Some(ada.without_worker()?);
+    let id = ada.accepts("Emails are sent by the outbox.")?;
+    ada.link(&scene, &key(&scene, "reading", "reader")?)?;
+    let synced = ada.sync(&mut lock)?;
+    assert_eq!(synced.code, Some(0), "{:#}", synced.json);
+    assert_eq!(
+        (&synced.json["state"], &synced.json["pending_out"]),
+        (&json!("on"), &json!(0))
+    );
+    scene.at(404, "GET", &format!("/memory/{id}"), &Value::Null)?;
+    ada.link(&scene, &key(&scene, "ada", "approver")?)?;
+    ada.sync(&mut lock)?;
+    scene.at(200, "GET", &format!("/memory/{id}"), &Value::Null)?;
     Ok(())
 }
 

@@ -11,12 +11,10 @@ pub enum LinkError {
     #[error("{0}")]
     Address(String),
     /// The service cannot be reached, or was silent for too long.
-    #[error("the agent service does not answer: {0}; nothing is lost, and it is tried again")]
+    #[error("the agent service does not answer: {0}")]
     Unreachable(String),
     /// What answered is not the agent service.
-    #[error(
-        "what answers at this address is not Grov's agent service ({0}); check the URL with `grov agent status`, and link again if it changed"
-    )]
+    #[error("what answers at this address is not Grov's agent service ({0})")]
     NotTheService(String),
     /// The key is wrong or was revoked.
     #[error(
@@ -33,7 +31,7 @@ pub enum LinkError {
     #[error("the agent service has no {0}: it is older than this version of Grov; update it")]
     OlderService(&'static str),
     /// The service asks to wait.
-    #[error("the agent service is busy ({status}); it is tried again")]
+    #[error("the agent service is busy ({status})")]
     Busy {
         /// The status.
         status: u16,
@@ -61,6 +59,19 @@ impl LinkError {
     /// Whether the link stops until a person links again.
     pub fn stops(&self) -> bool {
         matches!(self, Self::Unauthorized | Self::Forbidden(_) | Self::Key(_))
+    }
+
+    /// What happened and what follows, for a link that exists.
+    pub fn of_link(&self) -> String {
+        let outlook = match self {
+            Self::Unreachable(_) => "; nothing is lost, and it is tried again",
+            Self::Busy { .. } => "; it is tried again",
+            Self::NotTheService(_) => {
+                "; check the URL with `grov agent status`, and link again if it changed"
+            }
+            _ => "",
+        };
+        format!("{self}{outlook}")
     }
 
     /// How long the service asks to wait.

@@ -114,7 +114,7 @@ async fn note(
     fault: Option<&LinkError>,
     last_sync: Option<OffsetDateTime>,
 ) {
-    let fault = fault.map(|fault| Redactor::shared().text(&fault.to_string()));
+    let fault = fault.map(|fault| Redactor::shared().text(&fault.of_link()));
     let path = &link.scope.project_path;
     if let Err(error) = followed
         .store

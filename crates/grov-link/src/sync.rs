@@ -31,12 +31,13 @@ pub async fn push(store: &dyn LinkStore, service: &Service, link: &Link) -> Resu
                 );
                 store.sent(path, one, None).await?;
             }
-            // A key without the role may share, but not delete.
-            Err(LinkError::Forbidden(reason)) if one.record.is_none() => {
+            // A key without the role may share, but not delete, or only read. A link with another key sends everything.
+            Err(LinkError::Forbidden(reason)) => {
                 tracing::warn!(
                     id = one.id,
+                    kind = one.kind.as_str(),
                     reason,
-                    "a record is not deleted in the agent service"
+                    "the key may not share or delete a record"
                 );
                 store.sent(path, one, None).await?;
             }

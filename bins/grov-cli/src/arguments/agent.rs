@@ -26,7 +26,7 @@ pub(crate) struct LinkArguments {
     /// The id of the service's project
     #[arg(long, value_name = "ID")]
     pub(crate) remote_project: String,
-    /// A key of the service with the role agent or approver; others on this machine can see it: prefer --key-file
+    /// A key of the service with the role reader, agent or approver; others on this machine can see it: prefer --key-file
     #[arg(long, value_name = "KEY", conflicts_with = "key_file")]
     pub(crate) key: Option<String>,
     /// A file with the key; - for standard input [default: $GROV_AGENT_KEY]

@@ -15,11 +15,14 @@ use grov_redact::{Redactor, Secret};
 use serde::Serialize;
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// The variable with the key if no flag gives it.
 const KEY_VARIABLE: &str = "GROV_AGENT_KEY";
+/// How long another process may take to send what waits, and how often it is looked.
+const LONGEST_SYNC: Duration = Duration::from_secs(30);
+const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest key that is read from a file.
 const MAX_KEY: u64 = 4096;
 
@@ -110,8 +113,8 @@ fn link(context: &Context, arguments: &LinkArguments) -> Outcome {
     let scope = scope(context)?;
     let service = Service::new(&address, remote_project, key.clone())?;
     block_on(async {
-        service.version().await?;
-        service.check().await
+        service.version().await.map_err(not_linked)?;
+        service.check().await.map_err(not_linked)
     })?;
     let key_file = KeyFile::of(context.home.root(), &remote_project.to_string());
     let view = context.create(async |store| {
@@ -143,6 +146,19 @@ fn link(context: &Context, arguments: &LinkArguments) -> Outcome {
     })?;
     link_worker::start(context);
     context.answer(view, linked_text)
+}
+
+/// Why there is no link: nothing is tried again, and there is nothing to look up.
+fn not_linked(error: LinkError) -> Failure {
+    let is_about_address = matches!(
+        error,
+        LinkError::Unreachable(_) | LinkError::NotTheService(_) | LinkError::Busy { .. }
+    );
+    let failure = Failure::from(error);
+    match is_about_address {
+        true => failure.hint("nothing was linked; check the URL, and that grov-agentd runs there"),
+        false => failure,
+    }
 }
 
 fn key(arguments: &LinkArguments) -> Result<Secret, Failure> {
@@ -227,15 +243,19 @@ fn status(context: &Context) -> Outcome {
     Ok(ExitStatus::success_if(linked))
 }
 
-/// Sends and receives until nothing is left. If another process keeps the link going, only shows its state.
+/// Sends and receives until nothing is left. If another process keeps the link going, waits until it has sent what waits.
 fn sync(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let home = context.home.root();
+    let is_linked = context.read(async |store| Ok(link_of(store, &scope).await?.is_some()))?;
+    if is_linked != Some(true) {
+        return status(context);
+    }
     let Some(_lock) = SenderLock::try_take(home)
         .map_err(|error| Failure::error("home", format!("cannot lock {}: {error}", home.display())))?
     else {
         note!("the daemon or a worker keeps the link going");
-        return status(context);
+        return wait_until_sent(context, &scope);
     };
     let synced = context.write(async |store| {
         let Some(link) = link_of(store, &scope).await? else {
@@ -245,14 +265,19 @@ fn sync(context: &Context) -> Outcome {
         let fault = exchanged
             .as_ref()
             .err()
-            .map(|error| Redactor::shared().text(&error.to_string()));
+            .map(|error| Redactor::shared().text(&error.of_link()));
         let stops = exchanged.as_ref().is_err_and(LinkError::stops);
         let state = if stops { LinkState::Stopped } else { LinkState::On };
         let at = exchanged.is_ok().then(|| SystemClock.now());
         store
             .note_link(&link.scope.project_path, state, fault.as_ref(), at)
             .await?;
-        exchanged?;
+        exchanged.map_err(|error| match error {
+            LinkError::Unreachable(_) | LinkError::NotTheService(_) | LinkError::Busy { .. } => {
+                Failure::error("agent_service", error.of_link())
+            }
+            other => other.into(),
+        })?;
         view(context, store, &scope).await.map(Some)
     })?;
     match synced.flatten() {
@@ -262,6 +287,22 @@ fn sync(context: &Context) -> Outcome {
             context.answer(view, linked_text)
         }
         None => status(context),
+    }
+}
+
+/// Waits while another process sends: until nothing waits, it reports a fault, or it takes too long. Shows the state then.
+fn wait_until_sent(context: &Context, scope: &MemoryScope) -> Outcome {
+    let started = Instant::now();
+    loop {
+        let found = context.read(async |store| view(context, store, scope).await)?;
+        let found = found.unwrap_or_default();
+        let is_over = found.pending_out == 0 || found.fault.is_some() || !found.running;
+        if is_over || started.elapsed() >= LONGEST_SYNC {
+            let is_sent = found.linked && found.pending_out == 0;
+            context.answer(found, linked_text)?;
+            return Ok(ExitStatus::success_if(is_sent));
+        }
+        std::thread::sleep(SYNC_INTERVAL);
     }
 }
 
