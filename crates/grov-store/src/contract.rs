@@ -269,6 +269,7 @@ macro_rules! contract_tests {
             an_item_changed_on_both_sides_is_kept_until_it_is_settled
             nothing_arrives_over_a_link_that_was_removed_or_started_again
             a_link_is_about_its_project_alone
+            a_link_does_not_change_when_an_item_was_decided
             a_record_of_a_clock_that_is_ahead_is_found
         }
     };

@@ -4,7 +4,7 @@ use super::items::{accepted, approve, change, found, proposal, scope};
 use super::sample::{PROJECT, at, task};
 use grov_domain::{
     Incoming, Link, LinkCounts, LinkState, LocalRecord, MemoryChange, MemoryItem, MemoryItemId, MemoryScope,
-    MemoryStatus, Outgoing, ProjectId, Redacted, RemoteRecord, SharedKind, Store, Task, TaskStatus,
+    MemoryStatus, Outgoing, ProjectId, Redacted, RemoteRecord, SharedKind, Store, Task, TaskId, TaskStatus,
 };
 use std::sync::Arc;
 
@@ -184,6 +184,29 @@ pub async fn what_a_teammate_accepted_is_a_memory_and_not_sent_back(store: Arc<d
     };
     receive(store, &link, 4, incoming(4, &proposed)).await;
     assert_eq!(store.item(proposed.id).await.unwrap(), None);
+}
+
+/// See the name.
+pub async fn a_link_does_not_change_when_an_item_was_decided(store: Arc<dyn Store>) {
+    let store = &*store;
+    let id = accepted(store, "Prices are in cents.").await;
+    let decided = store.item(id).await.unwrap().unwrap().item;
+    // As the service has it: the time is that of its arrival there.
+    let there = MemoryItem {
+        updated_at: at(15),
+        ..decided.clone()
+    };
+    let link = linked(store).await;
+    send_all(store, 1).await;
+    receive(store, &link, 1, incoming(1, &there)).await;
+    assert!(store.remove_link(PROJECT).await.unwrap());
+    let link = linked(store).await;
+    receive(store, &link, 1, incoming(1, &there)).await;
+    let here = store.item(id).await.unwrap().unwrap().item;
+    assert_eq!(here.updated_at, decided.updated_at);
+    let memory = store.task(&TaskId::new(id.to_string())).await.unwrap().unwrap();
+    assert_eq!(memory.created_at, decided.updated_at);
+    assert_eq!(waiting(store).await, Vec::<String>::new());
 }
 
 /// See the name.

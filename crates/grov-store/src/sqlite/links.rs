@@ -360,11 +360,17 @@ async fn receive_item(
         return Ok(());
     }
     if !is_conflict {
+        // What says the same here was decided then, not when it reached the service.
+        let decided = here.as_ref().filter(|_| is_same).map(|here| here.item.updated_at);
         let (scope, task_id) = match here {
             Some(here) => (here.scope, here.task_id),
             None => (link.scope.clone(), None),
         };
         let item = taken_over(item, &scope, now);
+        let item = MemoryItem {
+            updated_at: decided.unwrap_or(item.updated_at),
+            ..item
+        };
         items::save(connection, &InboxItem { item, scope, task_id }, now).await?;
     }
     let sql = "DELETE FROM link_outbox WHERE project_path = ?1 AND kind = 'item' AND id = ?2";
