@@ -16,6 +16,7 @@ mod ingest;
 mod json_text;
 mod memory;
 mod names;
+mod phrases;
 mod project;
 mod response;
 mod retrieve;

@@ -7,14 +7,13 @@
 
 mod answer;
 mod candidate;
-mod phrases;
 mod remember;
 mod request;
 
 use super::draft::{Draft, DraftDecision};
 use super::source::Source;
 use super::validate::Offered;
-use crate::{ToolCall, ToolCallStatus};
+use crate::{ToolCall, ToolCallStatus, phrases};
 
 /// The most characters of a result that are repeated.
 const MAX_RESULT_CHARS: usize = 2_000;

@@ -14,7 +14,7 @@ use crate::memory::{ProposedAt, known_items};
 use crate::response::render;
 use crate::subject::Subject;
 use crate::tool::built_in_tools;
-use crate::{AgentStoreError, MessageRole, NewTurn};
+use crate::{AgentStoreError, MessageRole, NewTurn, phrases};
 use grov_redact::Redacted;
 
 /// A message with fewer content words is searched for together with the one before it.
@@ -106,10 +106,13 @@ impl ChatService {
             items,
             events,
         } = settled;
+        // After a call, the language is that of the message that led to it.
+        let asked = incoming.question.clone().or_else(|| earlier_question(history));
+        let phrases = phrases::of(asked.as_ref().map_or("", |text| text.as_str()));
         let mut answer = message(
             incoming.thread,
             MessageRole::Assistant,
-            render(&response),
+            render(&response, phrases),
             incoming.now,
         );
         answer.response_json = serde_json::to_value(&response).ok();
@@ -146,12 +149,7 @@ impl ChatService {
 
 /// What is searched for: the message, with the one before it if it is short; after a call the last message of the user.
 fn question(incoming: &Incoming, history: &History) -> Redacted {
-    let mut earlier = history
-        .messages
-        .iter()
-        .rev()
-        .filter(|message| message.role == MessageRole::User);
-    let before = earlier.next().map(|message| Redacted::of(&message.content));
+    let before = earlier_question(history);
     match (&incoming.question, before) {
         (Some(question), Some(before)) if Subject::of(question).words.len() < SHORT_QUESTION => {
             Redacted::joined(&[question.clone(), before], "\n")
@@ -160,6 +158,13 @@ fn question(incoming: &Incoming, history: &History) -> Redacted {
         (None, Some(before)) => before,
         (None, None) => Redacted::of(&incoming.message.content),
     }
+}
+
+/// The last message of the user before this turn.
+fn earlier_question(history: &History) -> Option<Redacted> {
+    let mut messages = history.messages.iter().rev();
+    let last = messages.find(|message| message.role == MessageRole::User)?;
+    Some(Redacted::of(&last.content))
 }
 
 /// Whether known items matter to an answer.

@@ -1,21 +1,22 @@
 //! The answer as Markdown.
 
 use super::{Citation, Decision, Response};
+use crate::phrases::Phrases;
 use crate::{MemoryItem, MemoryStatus, ToolCall, ToolCallStatus};
 use std::fmt::Write as _;
 
 /// The most characters of a quotation that are shown.
 const MAX_QUOTE_CHARS: usize = 300;
 
-/// Renders an answer.
-pub(crate) fn render(response: &Response) -> String {
+/// Renders an answer. What the service adds is said with `phrases`.
+pub(crate) fn render(response: &Response, phrases: &Phrases) -> String {
     let mut text = String::new();
     match &response.decision {
         Decision::Act { tool_calls, message } => {
             text.push_str(message);
             paragraph(&mut text);
             for call in tool_calls {
-                render_call(&mut text, call);
+                render_call(&mut text, call, phrases);
             }
         }
         Decision::Ask {
@@ -30,23 +31,23 @@ pub(crate) fn render(response: &Response) -> String {
             }
             paragraph(&mut text);
             if !reason.is_empty() {
-                let _ = writeln!(text, "Why I ask: {reason}");
+                let _ = writeln!(text, "{} {reason}", phrases.why);
             }
         }
         Decision::Noop { answer } => text.push_str(answer),
     }
     if !response.citations.is_empty() {
         paragraph(&mut text);
-        text.push_str("Sources:\n");
+        let _ = writeln!(text, "{}", phrases.sources);
         for citation in &response.citations {
             render_citation(&mut text, citation);
         }
     }
     if !response.memory_proposals.is_empty() {
         paragraph(&mut text);
-        text.push_str("Memory:\n");
+        let _ = writeln!(text, "{}", phrases.memory);
         for item in &response.memory_proposals {
-            render_item(&mut text, item);
+            render_item(&mut text, item, phrases);
         }
     }
     text.truncate(text.trim_end().len());
@@ -61,10 +62,10 @@ fn paragraph(text: &mut String) {
     }
 }
 
-fn render_call(text: &mut String, call: &ToolCall) {
+fn render_call(text: &mut String, call: &ToolCall, phrases: &Phrases) {
     let state = match call.status {
-        ToolCallStatus::AwaitingApproval => "waits for approval",
-        ToolCallStatus::Approved => "may be executed",
+        ToolCallStatus::AwaitingApproval => phrases.waits,
+        ToolCallStatus::Approved => phrases.allowed,
         other => other.as_str(),
     };
     let _ = write!(text, "- `{}` ({state})", call.name);
@@ -82,14 +83,15 @@ fn render_citation(text: &mut String, citation: &Citation) {
     let _ = writeln!(text, "- {}: “{quote}”", place.join(" › "));
 }
 
-fn render_item(text: &mut String, item: &MemoryItem) {
+fn render_item(text: &mut String, item: &MemoryItem, phrases: &Phrases) {
     let state = match item.status {
-        MemoryStatus::Proposed => "proposed",
-        _ => "kept",
+        MemoryStatus::Proposed => phrases.proposed,
+        _ => phrases.kept,
     };
-    let _ = write!(text, "- {state} as {}: {}", item.kind, one_line(&item.content));
+    let _ = write!(text, "- {state} {}: {}", item.kind, one_line(&item.content));
     if !item.contradicts.is_empty() {
-        let _ = write!(text, " (contradicts {} items in force)", item.contradicts.len());
+        let count = item.contradicts.len().to_string();
+        let _ = write!(text, " ({})", phrases.contradicts.replace("{count}", &count));
     }
     text.push('\n');
 }
@@ -114,7 +116,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SourceKind;
+    use crate::{SourceKind, phrases};
 
     #[test]
     fn a_question_has_its_options_and_its_reason() {
@@ -134,8 +136,31 @@ mod tests {
             memory_proposals: Vec::new(),
         };
         assert_eq!(
-            render(&response),
+            render(&response, phrases::of("Which of the orders?")),
             "Which?\n\n- one\n- two \\<b\\>\n\nWhy I ask: There are two.\n\nSources:\n- Orders \\[x\\](http://e) › Open: “two orders”"
+        );
+    }
+
+    #[test]
+    fn an_answer_to_a_german_question_has_german_headings() {
+        let response = Response {
+            decision: Decision::Ask {
+                question: "Welche?".to_owned(),
+                options: Vec::new(),
+                reason: "Es gibt zwei.".to_owned(),
+            },
+            citations: vec![Citation {
+                kind: SourceKind::Chunk,
+                id: "1".to_owned(),
+                title: "Aufträge".to_owned(),
+                heading_path: Vec::new(),
+                quote: "zwei".to_owned(),
+            }],
+            memory_proposals: Vec::new(),
+        };
+        assert_eq!(
+            render(&response, phrases::of("Wie viele Aufträge sind offen?")),
+            "Welche?\n\nWarum ich frage: Es gibt zwei.\n\nQuellen:\n- Aufträge: “zwei”"
         );
     }
 }

@@ -3,7 +3,7 @@
 use crate::chat::draft::{Draft, DraftCall, DraftDecision, MemoryRequest};
 use crate::tool::MAX_CONTENT_CHARS;
 use crate::tool_call::PROPOSE_ADD;
-use crate::{MemoryType, Risk};
+use crate::{MemoryType, Risk, phrases};
 use serde_json::json;
 
 /// Beginnings of such requests, in lower case. What follows is remembered.
@@ -53,10 +53,11 @@ const KINDS: [(MemoryType, &str); 3] = [
 pub(super) fn proposal(message: &str) -> Option<Draft> {
     let content = remembered(message.trim())?;
     let kind = kind_of(content);
+    let phrases = phrases::of(message);
     let call = DraftCall {
         name: PROPOSE_ADD.to_owned(),
         arguments: json!({"type": kind, "content": content}),
-        reason: "The user asked to remember this.".to_owned(),
+        reason: phrases.asked.to_owned(),
         requires_approval: true,
         risk: Risk::Low,
         memory: Some(MemoryRequest::Add {
@@ -68,7 +69,7 @@ pub(super) fn proposal(message: &str) -> Option<Draft> {
     };
     Some(super::plain(DraftDecision::Act {
         calls: vec![call],
-        message: format!("I propose to remember this as {kind}. It holds once it is approved."),
+        message: phrases.remember.replace("{kind}", kind.as_str()),
     }))
 }
 

@@ -156,6 +156,30 @@ fn requests_to_remember_are_understood_in_many_languages() {
 }
 
 #[test]
+fn a_request_to_remember_is_answered_in_its_language() {
+    for (said, expected) in [
+        (
+            "Merke dir, dass freitags geliefert wird.",
+            "Ich schlage vor, mir das als fact zu merken.",
+        ),
+        (
+            "Remember that the gate closes at nine.",
+            "I propose to remember this as fact.",
+        ),
+        (
+            "Souviens-toi que je préfère le thé",
+            "Je propose de retenir cela comme preference.",
+        ),
+        ("请记住：大门九点关闭", "我建议将其记为 fact。"),
+    ] {
+        let DraftDecision::Act { message, .. } = remember::proposal(said).unwrap().decision else {
+            panic!("{said}");
+        };
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
 fn a_call_that_ended_is_told() {
     let mut call = crate::ToolCall {
         id: crate::ToolCallId::fresh(),
