@@ -200,19 +200,33 @@ fn uninstall_switches_plans_off() -> Result<()> {
 }
 
 #[test]
+fn an_empty_list_does_not_tell_to_switch_on_what_is_on() -> Result<()> {
+    let project = Project::new()?;
+    let listed = || -> Result<String> { Ok(project.grov.run(&["plans", "list"])?.stdout) };
+    assert!(listed()?.contains("`grov plans on`"));
+    project.json(&["on"])?;
+    let listed = listed()?;
+    assert!(
+        listed.contains("plans are on") && !listed.contains("`grov plans on`"),
+        "{listed}"
+    );
+    Ok(())
+}
+
+#[test]
 fn errors_say_what_to_do() -> Result<()> {
     let project = Project::new()?;
     let outside = Grov::on(&project.folder.path().join("grov"));
-    for (grov, arguments, kind) in [
-        (&outside, &["plans", "list"][..], "no_repository"),
-        (&project.grov, &["plans", "show"], "no_plan"),
-        (&project.grov, &["plans", "approve", "none"], "no_plan"),
-        (&project.grov, &["plans", "archive", "../x"], "no_plan"),
+    for (grov, arguments, code, kind) in [
+        (&outside, &["plans", "list"][..], 2, "no_repository"),
+        (&project.grov, &["plans", "show"], 1, "no_plan"),
+        (&project.grov, &["plans", "approve", "none"], 1, "no_plan"),
+        (&project.grov, &["plans", "archive", "../x"], 1, "no_plan"),
     ] {
         let answer = grov.run_json(arguments)?;
         assert_eq!(
             (answer.code, &answer.json["error"]["kind"]),
-            (Some(2), &json!(kind)),
+            (Some(code), &json!(kind)),
             "{arguments:?}"
         );
         assert!(answer.json["error"]["hint"].is_string(), "{arguments:?}");

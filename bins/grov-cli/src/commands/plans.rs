@@ -85,6 +85,10 @@ impl Place {
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        Self::error(error.kind(), error.to_string()).hint(error.hint())
+        let failure = match &error {
+            PlanError::NoPlan { .. } => Self::negative(error.kind(), error.to_string()),
+            _ => Self::error(error.kind(), error.to_string()),
+        };
+        failure.hint(error.hint())
     }
 }

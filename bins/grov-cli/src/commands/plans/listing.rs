@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, note};
 use crate::table::Table;
-use grov_plans::{PlanDir, PlanError, PlanState, states};
+use grov_plans::{PlanDir, PlanError, PlanState, Switch, states};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -86,7 +86,13 @@ pub(super) fn list(context: &Context) -> Outcome {
         note!("warning: {fault}; {}", fault.hint());
     }
     let plans = views(&states.plans)?;
-    context.answer(Answer { plans }, |answer, style| text(&answer.plans, style))
+    let is_on = Switch::of(context.home.root()).is_on(place.location.root())?;
+    context.answer(Answer { plans }, |answer, style| {
+        if answer.plans.is_empty() && is_on {
+            return "no plans; plans are on, and the next prompt starts one for its branch\n".to_owned();
+        }
+        text(&answer.plans, style)
+    })
 }
 
 /// The plans; one that cannot be read is reported.
