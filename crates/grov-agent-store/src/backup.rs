@@ -86,8 +86,7 @@ impl AgentDatabase {
 
 /// Checks that a file is an intact database of this service.
 async fn verify(path: &Path) -> Result<(), AgentStoreError> {
-    let refused =
-        |why: String| AgentStoreError::Other(format!("{}: {why}; nothing was changed", path.display()));
+    let refused = |why: String| AgentStoreError::Other(format!("{}: {why}", path.display()));
     if !path.is_file() {
         return Err(AgentStoreError::NotFound("file"));
     }

@@ -14,16 +14,21 @@ const TOKEN_COMMAND: &str = "gcloud auth print-access-token";
 /// A key, or the error that names its variable and file.
 pub(crate) fn key(around: &Surroundings, key: &Key) -> Result<Secret, ToolError> {
     around.variables.secret(&key.variable).ok_or_else(|| {
+        let hint = format!(
+            "set it in the environment, or add the line {}=… to {}",
+            key.variable,
+            around.variables.path().display()
+        );
+        // The file that declares a tool of the user's own does not say where.
+        let hint = match key.source.starts_with("https://") {
+            true => format!("{hint}; get one at {}", key.source),
+            false => hint,
+        };
         ToolError::new(
             ErrorKind::NoKey,
             format!("{} is not set, so the tool cannot be used", key.variable),
         )
-        .hint(format!(
-            "set it in the environment, or add the line {}=… to {}; get one at {}",
-            key.variable,
-            around.variables.path().display(),
-            key.source
-        ))
+        .hint(hint)
     })
 }
 

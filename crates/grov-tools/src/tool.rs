@@ -39,7 +39,7 @@ pub struct Tool {
 pub struct Key {
     /// The environment variable.
     pub variable: Text,
-    /// Where a key comes from.
+    /// The page where a key is made, or whose tool needs it.
     pub source: Text,
 }
 

@@ -187,6 +187,24 @@ fn a_backup_is_restored_and_doctor_checks() -> Result<()> {
 }
 
 #[test]
+fn a_refused_restore_says_once_that_nothing_was_changed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    Agent::on(&home).start()?.stop()?;
+    let file = folder.path().join("copy.db");
+    std::fs::write(&file, "no database")?;
+    let ended = Agent::on(&home).run(&["restore", &file.display().to_string()])?;
+    assert_eq!(ended.code(), Some(2), "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches("nothing was changed").count(),
+        1,
+        "{}",
+        ended.stderr
+    );
+    Ok(())
+}
+
+#[test]
 fn hints_say_what_to_do() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");

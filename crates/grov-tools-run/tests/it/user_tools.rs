@@ -44,6 +44,20 @@ async fn a_program_gets_its_input_and_only_its_own_key() {
 }
 
 #[tokio::test]
+async fn a_missing_key_of_an_own_tool_is_asked_for_without_a_made_up_source() {
+    let declaration =
+        format!("group='local'\nname='echo'\ndescription='d'\nkey='LOCAL_KEY'\ncommand=['cat']\n{INPUT}");
+    let world = world(&declaration, &[("PATH", "/usr/bin:/bin")]);
+    let printed = world.run("local-echo", &[("text", "a")]).await;
+    assert_eq!((printed.kind(), printed.code), ("no_key", 2));
+    let hint = printed.value["error"]["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("LOCAL_KEY=…") && !hint.contains("get one"),
+        "{hint}"
+    );
+}
+
+#[tokio::test]
 async fn a_program_that_fails_or_takes_too_long_is_an_error() {
     for (script, kind) in [("echo broken >&2; exit 3", "user_tool"), ("sleep 5", "timed_out")] {
         let declaration =
