@@ -7,7 +7,6 @@ use crate::output::note;
 use grov_cost::{PriceBook, Spending, UsageReader, client_folders, transcripts_below, transcripts_of};
 use grov_domain::{MicroUsd, StoreConnection, UsageFilter};
 use grov_query::{ClientSessionView, SessionPath};
-use grov_route::PricedModel;
 use grov_runtime::Environment;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
@@ -34,18 +33,8 @@ pub(crate) fn prices(context: &Context) -> Result<PriceBook, Failure> {
     })?;
     match provider_file(context) {
         Ok(file) => {
-            for target in file.iter().flat_map(|file| file.targets()) {
-                if let Some(known) = target.prices() {
-                    let model = PricedModel {
-                        model: target.model.clone(),
-                        provider: Some(target.provider.clone()),
-                        prices: known,
-                        fast: None,
-                        above_200k: None,
-                    };
-                    prices.add_routed(&target.provider, model);
-                }
-            }
+            let targets = file.iter().flat_map(|file| file.targets());
+            prices.add_targets(targets.map(AsRef::as_ref));
         }
         Err(failure) => note!("warning: prices of the provider file are not used: {failure}"),
     }

@@ -455,7 +455,8 @@ impl Services<'_> {
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
         let builder = api_setup::with_upstreams(builder, settings.proxy()).map_err(Stop::usage)?;
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
-        let dashboard = Dashboard::new(self.home, environment, self.access.scheme() == "https");
+        let is_secure = self.access.scheme() == "https";
+        let dashboard = Dashboard::new(self.home, environment, settings.route(), is_secure);
         let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
         let usage = route_setup::record_usage(routes.usage(), recording.store(), self.stopping());

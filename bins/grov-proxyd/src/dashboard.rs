@@ -4,9 +4,11 @@
 use crate::assembly;
 use async_trait::async_trait;
 use bytes::Bytes;
+use grov_cost::PriceBook;
 use grov_dashboard::{CommandError, Commands, MAX_FORM, Pages, Parts};
 use grov_proxy_core::{Site, SiteBody};
-use grov_runtime::{Environment, Home, Tasks};
+use grov_route::ProviderFile;
+use grov_runtime::{Environment, Home, ProviderFiles, RouteSettings, Tasks};
 use http::{Request, Response, StatusCode};
 use serde_json::Value;
 use std::convert::Infallible;
@@ -30,6 +32,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Dashboard {
     home: Home,
     environment: Environment,
+    route: RouteSettings,
     is_secure: bool,
     permits: Arc<Semaphore>,
     started: OnceLock<io::Result<Started>>,
@@ -45,10 +48,16 @@ struct Started {
 
 impl Dashboard {
     /// A dashboard that has not started.
-    pub(crate) fn new(home: &Home, environment: &Environment, is_secure: bool) -> Self {
+    pub(crate) fn new(
+        home: &Home,
+        environment: &Environment,
+        route: &RouteSettings,
+        is_secure: bool,
+    ) -> Self {
         Self {
             home: home.clone(),
             environment: environment.clone(),
+            route: route.clone(),
             is_secure,
             permits: Arc::new(Semaphore::new(MAX_CONCURRENT)),
             started: OnceLock::new(),
@@ -81,6 +90,11 @@ impl Dashboard {
             store: assembly::store_apart(&self.home),
             home: self.home.clone(),
             is_secure: self.is_secure,
+            prices: {
+                let own = self.home.root().join("prices.json");
+                let files = ProviderFiles::new(&self.home, &self.environment, &self.route);
+                Box::new(move || prices(&own, &files))
+            },
             commands: Arc::new(Program {
                 program: beside(),
                 home: self.home.root().to_owned(),
@@ -95,6 +109,18 @@ impl Dashboard {
             _running: running,
         })
     }
+}
+
+/// The prices of the user's file, of the provider file, and the built-in ones. A file with problems is not used: the command line
+/// reports it.
+fn prices(own: &Path, files: &ProviderFiles) -> PriceBook {
+    let mut prices = PriceBook::with_file(own).unwrap_or_default();
+    let Some(path) = files.find() else { return prices };
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    if let Ok(file) = ProviderFile::read_at(path, &text, &|name| files.variable(name)) {
+        prices.add_targets(file.targets().iter().map(AsRef::as_ref));
+    }
+    prices
 }
 
 #[async_trait]

@@ -1,7 +1,7 @@
 //! Prices of models, with the user's own before the built-in ones.
 
 use grov_domain::TokenUsage;
-use grov_route::{PriceTable, PricedModel};
+use grov_route::{PriceTable, PricedModel, Target};
 use std::io;
 use std::path::Path;
 
@@ -20,8 +20,36 @@ pub enum PriceError {
 #[derive(Clone, Debug, Default)]
 pub struct PriceBook {
     own: PriceTable,
-    /// Models of the provider file, with the name of their provider.
-    routed: Vec<(String, PricedModel)>,
+    /// Models of the provider file.
+    routed: Vec<Routed>,
+}
+
+/// A model of a provider file.
+#[derive(Clone, Debug)]
+struct Routed {
+    /// The name under which the client and the store know a translated response.
+    label: String,
+    provider: String,
+    /// The provider's name of the model, and its prices if they are known.
+    model: String,
+    priced: Option<PricedModel>,
+}
+
+impl From<&Target> for Routed {
+    fn from(target: &Target) -> Self {
+        Self {
+            label: target.label.clone(),
+            provider: target.provider.clone(),
+            model: target.model.clone(),
+            priced: target.prices().map(|prices| PricedModel {
+                model: target.model.clone(),
+                provider: Some(target.provider.clone()),
+                prices,
+                fast: None,
+                above_200k: None,
+            }),
+        }
+    }
 }
 
 impl PriceBook {
@@ -41,9 +69,9 @@ impl PriceBook {
         })
     }
 
-    /// Adds a model of a provider file.
-    pub fn add_routed(&mut self, provider: &str, model: PricedModel) {
-        self.routed.push((provider.to_owned(), model));
+    /// Adds models of a provider file.
+    pub fn add_targets<'t>(&mut self, targets: impl IntoIterator<Item = &'t Target>) {
+        self.routed.extend(targets.into_iter().map(Routed::from));
     }
 
     /// The day as of which the built-in prices of the client's own models are known.
@@ -55,12 +83,12 @@ impl PriceBook {
 
     /// The provider of a model.
     pub fn provider(&self, model: &str) -> String {
-        let model = canonical(model);
-        let routed = self.routed.iter().find(|(_, known)| known.model == model);
-        if let Some((provider, _)) = routed {
-            return provider.clone();
+        if let Some(routed) = self.routed(model) {
+            return routed.provider.clone();
         }
-        let known = self.find(model).and_then(|known| known.provider.as_deref());
+        let known = self.find(model);
+        let model = canonical(model);
+        let known = known.and_then(|known| known.provider.as_deref());
         match known {
             Some(provider) => provider.to_owned(),
             None if model.starts_with("claude") => "anthropic".to_owned(),
@@ -70,7 +98,7 @@ impl PriceBook {
 
     /// The cost of tokens in billionths of a USD; `None` if the price of the model is unknown.
     pub fn cost(&self, model: &str, is_fast: bool, tokens: &TokenUsage) -> Option<u128> {
-        let priced = self.find(canonical(model))?;
+        let priced = self.find(model)?;
         let prices = &priced.prices;
         let long = priced.above_200k.as_ref();
         // Writes without a lifetime have the default one, five minutes; one hour costs twice the input.
@@ -101,11 +129,20 @@ impl PriceBook {
     }
 
     fn find(&self, model: &str) -> Option<&PricedModel> {
-        let routed = self.routed.iter().map(|(_, known)| known);
-        self.own
-            .find(model)
-            .or_else(|| routed.into_iter().find(|known| known.model == model))
-            .or_else(|| PriceTable::built_in().find(model))
+        let name = canonical(model);
+        let own = self.own.find(model).or_else(|| self.own.find(name));
+        own.or_else(|| self.routed(model)?.priced.as_ref())
+            .or_else(|| PriceTable::built_in().find(name))
+    }
+
+    /// The model of the provider file that has this label or, if none has, this name.
+    fn routed(&self, model: &str) -> Option<&Routed> {
+        let by_label = self.routed.iter().find(|routed| routed.label == model);
+        by_label.or_else(|| {
+            let name = canonical(model);
+            let mut routed = self.routed.iter();
+            routed.find(|routed| routed.model == model || canonical(&routed.model) == name)
+        })
     }
 }
 
@@ -135,6 +172,7 @@ fn canonical(model: &str) -> &str {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use grov_route::ProviderFile;
 
     fn tokens(input: u64, output: u64) -> TokenUsage {
         TokenUsage {
@@ -142,6 +180,32 @@ mod tests {
             output,
             ..TokenUsage::default()
         }
+    }
+
+    #[test]
+    fn a_routed_model_has_a_price_and_a_provider_under_its_label() {
+        let file = r#"
+providers:
+  - name: lab
+    endpoint: https://lab.example/v1
+    models:
+      fast: {model: "vendor/qwen3:32b", prices: {input: 2, output: 4}}
+      odd: {model: "unheard-of"}
+rules: {default: fast}
+"#;
+        let file = ProviderFile::read(file, &|_| None).unwrap();
+        let mut book = PriceBook::default();
+        book.add_targets(file.targets().iter().map(AsRef::as_ref));
+        for name in ["fast", "vendor/qwen3:32b", "qwen3:32b"] {
+            assert_eq!(
+                book.cost(name, false, &tokens(1_000_000, 0)),
+                Some(2_000_000_000),
+                "{name}"
+            );
+            assert_eq!(book.provider(name), "lab");
+        }
+        assert_eq!(book.cost("odd", false, &tokens(1, 1)), None);
+        assert_eq!(book.provider("odd"), "lab", "a provider is known without prices");
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub const BASE: &str = "/_grov/ui";
 /// Longest accepted form, in bytes.
 pub const MAX_FORM: u64 = 256 * 1024;
 
+/// Reads the prices, which the user may change at any time.
+pub type Prices = Box<dyn Fn() -> PriceBook + Send + Sync>;
+
 /// What the pages need.
 pub struct Parts {
     /// The store, on a connection of its own.
@@ -57,6 +60,8 @@ pub struct Parts {
     pub is_secure: bool,
     /// The command line.
     pub commands: Arc<dyn Commands>,
+    /// The prices as they are now: the user's own, those of the provider file, and the built-in ones.
+    pub prices: Prices,
     /// Runs what keeps open pages up to date.
     pub tasks: Tasks,
 }
@@ -68,12 +73,18 @@ pub(crate) struct Site(Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) access: Access,
-    pub(crate) prices: PriceBook,
+    prices: Prices,
     pub(crate) commands: Arc<dyn Commands>,
     pub(crate) live: Live,
     pub(crate) hook_texts: HookTexts,
     /// The newest sessions, which all open pages show.
     pub(crate) newest: Memo<Vec<SessionCard>>,
+}
+
+impl Shared {
+    pub(crate) fn prices(&self) -> PriceBook {
+        (self.prices)()
+    }
 }
 
 impl std::ops::Deref for Site {
@@ -92,7 +103,7 @@ pub type PageBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 pub struct Pages(Router);
 
 impl Pages {
-    /// Returns the pages. Does no I/O but to read the user's own prices.
+    /// Returns the pages. Does no I/O.
     pub fn new(parts: Parts) -> Self {
         Self(router(parts))
     }
@@ -105,14 +116,11 @@ impl Pages {
 }
 
 fn router(parts: Parts) -> Router {
-    let own_prices = parts.home.root().join("prices.json");
-    // The command line reports a file with problems; here the built-in prices have to do.
-    let prices = PriceBook::with_file(&own_prices).unwrap_or_default();
     let site = Site(Arc::new(Shared {
         live: Live::new(Arc::clone(&parts.store), parts.tasks),
         store: parts.store,
         access: Access::new(parts.home, parts.is_secure),
-        prices,
+        prices: parts.prices,
         commands: parts.commands,
         hook_texts: HookTexts::default(),
         newest: Memo::default(),

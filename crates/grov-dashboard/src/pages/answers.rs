@@ -271,7 +271,7 @@ pub(super) async fn cost(
                 .and_then(|own| own["total_usd"].as_f64())
                 .unwrap_or_default(),
         ),
-        misses: Misses::of(&misses, &site.prices, now),
+        misses: Misses::of(&misses, &site.prices(), now),
     }))
 }
 

@@ -140,9 +140,10 @@ pub(super) async fn page(
     let read = async || session_cards(&*site.store, SESSIONS, now).await;
     let found = site.newest.get(site.live.version(), read).await?;
     let is = |state: LiveState| found.iter().filter(|card| card.session.state == state).count();
+    let prices = site.prices();
     let cost: u128 = found
         .iter()
-        .map(|card| Costs::of(&site.prices, &card.usage).total())
+        .map(|card| Costs::of(&prices, &card.usage).total())
         .sum();
     let totals = Totals {
         working: is(LiveState::Working),
@@ -153,10 +154,7 @@ pub(super) async fn page(
             .count(),
         cost: billionths(cost),
     };
-    let cards = found
-        .iter()
-        .map(|card| Card::of(card, &site.prices, now))
-        .collect();
+    let cards = found.iter().map(|card| Card::of(card, &prices, now)).collect();
     Ok(match is_partial(&headers) {
         true => render(&Part { cards, totals }),
         false => render(&Page {

@@ -46,7 +46,7 @@ pub(super) async fn page(
     let exchange = &view.exchange;
     let model = exchange.model.as_deref().unwrap_or("unknown model");
     let tokens = exchange.tokens;
-    let costs = Costs::of_model(&site.prices, model, tokens);
+    let costs = Costs::of_model(&site.prices(), model, tokens);
     let price = |amount: u128| match costs.unpriced {
         0 => billionths(amount),
         _ => "no known price".to_owned(),

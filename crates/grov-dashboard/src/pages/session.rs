@@ -293,8 +293,9 @@ pub(super) async fn page(
         false => None,
     };
     let entries = timeline(&*site.store, &id, before, ENTRIES, transcribed.as_deref()).await?;
-    let line = Line::of(&entries, &site.prices, before.is_none());
-    let card = Card::of(&found, &site.prices, now);
+    let prices = site.prices();
+    let line = Line::of(&entries, &prices, before.is_none());
+    let card = Card::of(&found, &prices, now);
     Ok(match is_partial(&headers) {
         true => render(&Part { card, line }),
         false => render(&Page {
