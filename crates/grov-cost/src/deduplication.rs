@@ -22,7 +22,9 @@ pub(crate) struct Priced {
 enum Key {
     /// Message and request, in any session: a resumed session copies earlier lines.
     Request(String, String),
-    /// Without a request, other providers may use the id of a message again.
+    /// The message alone: without a request, its id has to be random enough.
+    Message(String),
+    /// Other providers may use a short id again.
     Time(String, String, OffsetDateTime),
 }
 
@@ -104,8 +106,19 @@ fn note(places: &mut Vec<usize>, place: usize) {
 fn key(message: &str, new: &Priced) -> Key {
     match &new.entry.request {
         Some(request) => Key::Request(message.to_owned(), request.clone()),
+        None if is_random(message) => Key::Message(message.to_owned()),
         None => Key::Time(message.to_owned(), new.session.clone(), new.entry.at),
     }
+}
+
+/// Letters and digits of an id that nobody makes twice: a UUID has 32, an id of the Messages API 24 and more, a counter or three
+/// random digits fewer.
+const RANDOM: usize = 16;
+
+/// Whether an id of a message is so long that no other message has it.
+fn is_random(message: &str) -> bool {
+    let counted = message.bytes().filter(u8::is_ascii_alphanumeric).count();
+    counted >= RANDOM && message.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 impl Priced {

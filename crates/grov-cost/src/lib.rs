@@ -6,7 +6,9 @@
 //! outside of the conversation are taken from the proxy.
 //!
 //! Transcripts are counted as `ccusage` counts them: the same lines, the same duplicates, the same classes. A test compares the
-//! two.
+//! two. There are two differences. Lines of a response without a request id count once if the message's id is long enough to be
+//! unique: gateways send no `request-id`, and the client writes a line for each block. Cache writes whose breakdown by lifetime
+//! is zero have the default lifetime: the client writes that breakdown if the upstream sends none.
 //!
 //! This crate reads transcripts. It uses no SQL, no network and no clock.
 #![forbid(unsafe_code)]

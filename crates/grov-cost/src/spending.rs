@@ -350,7 +350,26 @@ mod tests {
     }
 
     #[test]
-    fn without_a_request_only_the_same_line_is_a_duplicate() {
+    fn blocks_of_a_response_without_a_request_id_count_once() {
+        let line = |id: &str, second, output| UsageEntry {
+            at: datetime!(2026-11-01 10:00 UTC) + time::Duration::seconds(second),
+            ..entry(id, None, output)
+        };
+        let (one, other) = (
+            "msg_0193c6a1f27bd4e58c90a1b2",
+            "chatcmpl-3f2a91c0-77aa-4c1e-9d10-5b6c7d8e9f00",
+        );
+        let lines = vec![
+            line(one, 0, 1),
+            line(one, 1, 7),
+            line(other, 2, 7),
+            line(other, 3, 7),
+        ];
+        assert_eq!(output(lines), 14);
+    }
+
+    #[test]
+    fn without_a_request_and_with_a_short_id_only_the_same_line_is_a_duplicate() {
         let later = UsageEntry {
             at: datetime!(2026-11-01 10:01 UTC),
             ..entry("m", None, 10)

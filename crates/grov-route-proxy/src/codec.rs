@@ -6,14 +6,17 @@ use crate::table::PreparedTarget;
 use bytes::{Bytes, BytesMut};
 use grov_proxy_core::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 use grov_route::strip_marker;
-use grov_route::translate::{PING_EVENT, ResponseTranslator};
+use grov_route::translate::{PING_EVENT, ResponseTranslator, new_request_id};
 use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{StatusCode, Uri, request, response};
 use std::sync::Arc;
 
+/// The header that identifies a response. The client writes it into its transcript, where it tells the blocks of one response
+/// from two responses.
+const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("request-id");
 /// Response headers of a provider that the client gets.
-const KEPT: [header::HeaderName; 1] = [header::RETRY_AFTER];
+const KEPT: [header::HeaderName; 2] = [header::RETRY_AFTER, REQUEST_ID];
 
 /// Translates the exchanges with a target.
 pub(crate) struct ProviderCodec {
@@ -106,7 +109,7 @@ impl TranslatedResponse {
     }
 }
 
-/// Removes the headers of a provider that mean nothing to the client.
+/// Removes the headers of a provider that mean nothing to the client, and adds an id if it sent none.
 fn filter(headers: &mut HeaderMap) {
     let kept: Vec<_> = KEPT
         .iter()
@@ -114,6 +117,11 @@ fn filter(headers: &mut HeaderMap) {
         .collect();
     headers.clear();
     headers.extend(kept);
+    if !headers.contains_key(REQUEST_ID)
+        && let Ok(id) = HeaderValue::try_from(new_request_id())
+    {
+        headers.insert(REQUEST_ID, id);
+    }
 }
 
 impl Decoder for TranslatedResponse {
@@ -167,5 +175,28 @@ fn reason(interruption: &Interruption) -> String {
         Interruption::Cut => "connection closed: the provider cut the response".to_owned(),
         Interruption::Silent(limit) => format!("timed out: the provider sent nothing for {limit:?}"),
         Interruption::Untranslatable(error) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filtered(name: &'static str, value: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("server", HeaderValue::from_static("nginx"));
+        headers.insert(name, HeaderValue::from_static(value));
+        filter(&mut headers);
+        headers
+    }
+
+    #[test]
+    fn a_translated_answer_has_a_request_id() {
+        let (one, other) = (filtered("retry-after", "9"), filtered("retry-after", "9"));
+        assert_eq!(one.len(), 2, "{one:?}");
+        assert_eq!(one["retry-after"], "9");
+        assert!(one[REQUEST_ID].as_bytes().starts_with(b"req_"), "{one:?}");
+        assert_ne!(one[REQUEST_ID], other[REQUEST_ID]);
+        assert_eq!(filtered("request-id", "req_011")[REQUEST_ID], "req_011");
     }
 }

@@ -30,7 +30,7 @@ pub use event::{Event, Finish, ProviderError, ReasoningField, Usage};
 pub use failure::{
     ErrorCategory, Failure, client_status, error_body, in_band_failure, mask_keys, redact_provider_text,
 };
-pub use ids::tool_id;
+pub use ids::{new_request_id, tool_id};
 pub use json_repair::repair;
 pub use response::ResponseTranslator;
 pub use transform::{

@@ -22,6 +22,11 @@ pub(crate) fn new_message_id() -> String {
     format!("msg_{}", new_digits())
 }
 
+/// A new id for the response to a request, as the header `request-id` holds it: `req_` and 24 hexadecimal digits.
+pub fn new_request_id() -> String {
+    format!("req_{}", new_digits())
+}
+
 /// Twenty-four hexadecimal digits, mostly random.
 fn new_digits() -> String {
     let mut digits = Uuid::now_v7().simple().to_string();
