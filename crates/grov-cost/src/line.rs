@@ -138,14 +138,16 @@ struct Advisor {
 
 impl From<Tokens> for TokenUsage {
     fn from(tokens: Tokens) -> Self {
-        // Without lifetimes, the tokens have the default one.
-        let (five_minutes, one_hour) = match tokens.cache_creation {
-            Some(written) => (
+        let written = tokens.cache_creation.map(|written| {
+            (
                 written.ephemeral_5m_input_tokens,
                 written.ephemeral_1h_input_tokens,
-            ),
-            None => (tokens.cache_creation_input_tokens, 0),
-        };
+            )
+        });
+        // Without lifetimes, the tokens have the default one. The client writes zeros if the upstream names none.
+        let (five_minutes, one_hour) = written
+            .filter(|written| *written != (0, 0))
+            .unwrap_or((tokens.cache_creation_input_tokens, 0));
         Self {
             input: tokens.input_tokens,
             cache_read: tokens.cache_read_input_tokens,
@@ -370,6 +372,23 @@ mod tests {
         assert_eq!(entries[1].message.as_deref(), Some("m:advisor:0"));
         assert_eq!((entries[1].tokens.input, entries[1].tokens.output), (70, 30));
         assert_eq!(entries[1].session.as_deref(), Some("s"));
+    }
+
+    #[test]
+    fn cache_writes_without_a_breakdown_by_lifetime_are_not_dropped() {
+        let zeros = with(
+            r#""ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20"#,
+            r#""ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0"#,
+        );
+        let written = read(zeros.as_bytes()).pop().unwrap().tokens;
+        assert_eq!(
+            (
+                written.cache_creation,
+                written.cache_creation_5m,
+                written.cache_creation_1h
+            ),
+            (999, 999, 0)
+        );
     }
 
     #[test]
