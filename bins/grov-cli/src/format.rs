@@ -2,6 +2,7 @@
 
 use crate::output::Style;
 use grov_domain::{Clock, MicroUsd, SystemClock};
+use grov_query::short_beginning;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use time::format_description::well_known::Rfc3339;
@@ -28,14 +29,20 @@ pub(crate) fn when(time: OffsetDateTime, style: Style) -> String {
 
 /// The shortest beginnings, of at least eight characters, that tell these ids apart; whole ids where nothing has to fit.
 pub(crate) fn short_ids<'a>(ids: impl Iterator<Item = &'a str>, style: Style) -> impl Fn(&str) -> String {
-    let ids: Vec<String> = ids.map(str::to_owned).collect();
+    const LONGEST: usize = 64;
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let least = ids.iter().map(|id| short_beginning(id).chars().count()).max();
     let start = |id: &str, length: usize| id.chars().take(length).collect::<String>();
     let is_unique = |length: &usize| {
         let mut starts: Vec<String> = ids.iter().map(|id| start(id, *length)).collect();
         starts.sort_unstable();
         starts.windows(2).all(|pair| pair[0] != pair[1])
     };
-    let shown = style.width().and_then(|_| (8..40).find(is_unique));
+    let shown = style
+        .width()
+        .and_then(|_| (least.unwrap_or_default()..LONGEST).find(is_unique));
     move |id| shown.map_or_else(|| id.to_owned(), |length| start(id, length))
 }
 
@@ -119,6 +126,23 @@ pub(crate) fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_ids_of_one_minute_differ() {
+        let ids = [
+            "01a21fec-5c3b-7aaa-8000-000000000001",
+            "01a21fec-5c3b-7bbb-8000-000000000002",
+            "01a21fec-9d10-7ccc-8000-000000000003",
+        ];
+        // The same session may have several rows.
+        let short = short_ids(ids.into_iter().chain(ids), Style::plain().fitted(80));
+        assert_eq!(ids.map(|id| short(id).len()), [16, 16, 16]);
+        assert_ne!(short(ids[0]), short(ids[1]));
+        let whole = short_ids(ids.into_iter(), Style::plain());
+        assert_eq!(whole(ids[0]), ids[0]);
+        let style = Style::plain().fitted(80);
+        assert_eq!(style.id(ids[0]), "01a21fec-5c3b");
+    }
 
     #[test]
     fn amounts_have_two_to_six_decimals() {

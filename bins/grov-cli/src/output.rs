@@ -4,6 +4,7 @@ use crate::arguments::Common;
 use crate::failure::{EXIT_NEGATIVE, Failure, Report};
 use crate::table::{truncated, wrapped};
 use clap::ColorChoice;
+use grov_query::short_beginning;
 use grov_runtime::printable;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
@@ -135,8 +136,6 @@ fn columns() -> Option<usize> {
     Some(columns.max(MIN_COLUMNS))
 }
 
-/// Characters of a short id.
-const SHORT_ID: usize = 8;
 /// Narrower terminals break lines themselves.
 const MIN_COLUMNS: usize = 40;
 
@@ -196,7 +195,7 @@ impl Style {
     /// An id; its beginning where it has to fit.
     pub(crate) fn id(self, id: &str) -> String {
         match self.width {
-            Some(_) => id.chars().take(SHORT_ID).collect(),
+            Some(_) => short_beginning(id).to_owned(),
             None => id.to_owned(),
         }
     }

@@ -231,6 +231,23 @@ async fn known_ids(store: &dyn Store) -> Result<Vec<String>, StoreError> {
     Ok(ids)
 }
 
+/// The beginning of an id that tells it from others, as good as always: eight characters, after what many ids have in common. Ids
+/// of sessions without a name begin with the same word, and UUIDs of version 7 with the same digits for a minute.
+pub fn short_beginning(id: &str) -> &str {
+    const UNNAMED: &str = "unnamed-";
+    // The last four digits of the time, and the hyphen before them.
+    const TIME: usize = 5;
+    let bytes = id.as_bytes();
+    let is_by_time = bytes.len() == 36 && bytes.get(8) == Some(&b'-') && bytes.get(14) == Some(&b'7');
+    let shared = match id.starts_with(UNNAMED) {
+        true => UNNAMED.len(),
+        false if is_by_time => TIME,
+        false => 0,
+    };
+    let end = id.char_indices().nth(shared + SHORT_ID);
+    end.and_then(|(end, _)| id.get(..end)).unwrap_or(id)
+}
+
 /// The beginning of an id that no other one of the sorted `ids` has.
 fn short_id(id: &str, ids: &[String]) -> String {
     let place = ids.partition_point(|other| other.as_str() < id);
@@ -347,6 +364,19 @@ mod tests {
         assert_eq!(state(true, None, 60), LiveState::Ended, "nothing for an hour");
         assert_eq!(state(true, Some(1), 2), LiveState::Ended);
         assert_eq!(state(true, Some(-1), 2), LiveState::Working, "it was resumed");
+    }
+
+    #[test]
+    fn the_short_id_of_a_session_without_a_name_is_more_than_the_prefix() {
+        for (id, short) in [
+            ("unnamed-0123456789abcdef0123456789abcdef", "unnamed-01234567"),
+            ("01a21fec-5c3b-7aaa-8000-000000000001", "01a21fec-5c3b"),
+            ("3f2a91c0-77aa-4c1e-9d10-5b6c7d8e9f00", "3f2a91c0"),
+            ("übermäßig", "übermäßi"),
+            ("s", "s"),
+        ] {
+            assert_eq!(short_beginning(id), short);
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub use active_constraints::ActiveConstraints;
 pub use cache_misses::{CacheMiss, MissCause, cache_misses};
 pub use client_sessions::{
     ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, known_projects, pick_session,
+    short_beginning,
 };
 pub use drift::{
     CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,

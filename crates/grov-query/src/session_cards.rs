@@ -1,6 +1,6 @@
 //! What is known of sessions at a glance: for pages and live views, which show few of many sessions often.
 
-use crate::client_sessions::{ClientSessionView, complete, of_hooks, of_proxy};
+use crate::client_sessions::{ClientSessionView, complete, of_hooks, of_proxy, short_beginning};
 use crate::hook_sessions;
 use grov_domain::{
     ClientSessionId, ContextReading, ExchangeUsage, HookSession, OFF_GOAL_BELOW, SessionMode, SessionState,
@@ -8,9 +8,6 @@ use grov_domain::{
 };
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
-
-/// Length of the ids that are shown, in characters.
-const SHOWN_ID: usize = 8;
 
 /// A session at a glance.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,10 +102,9 @@ async fn card(
             ..of_tasks(of_hooks(&hooked, now), &[hook_sessions::task(&hooked)])
         }),
     };
-    Ok(card.map(|mut card| {
-        card.session.short_id = id.as_str().chars().take(SHOWN_ID).collect();
-        card
-    }))
+    let Some(mut card) = card else { return Ok(None) };
+    card.session.short_id = short_beginning(id.as_str()).to_owned();
+    Ok(Some(card))
 }
 
 fn of_tasks(session: ClientSessionView, tasks: &[SessionSummary]) -> SessionCard {

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyState, ProxyView, port_taken_by};
-use crate::format::{ago, count, when};
+use crate::format::{ago, count, short_ids, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line, truncated};
@@ -180,6 +180,8 @@ fn session_table(sessions: &[&SessionSummary], style: Style) -> Table {
     let mut table = Table::new(
         "SESSION, TASK, STATUS, MODE?, PROMPTS#?, STEPS#, INPUT#?, CACHE READ#?, CACHE WRITE#?, OUTPUT#?, UPDATED, PROJECT~?, GOAL~, LAST ACTION~?",
     );
+    let ids = sessions.iter().map(|one| one.state.client_session_id.as_str());
+    let short = short_ids(ids, style);
     let mut last_session = None;
     for (summary, depth) in task_tree(sessions) {
         let task = &summary.state;
@@ -192,7 +194,7 @@ fn session_table(sessions: &[&SessionSummary], style: Style) -> Table {
         table.row([
             session
                 .filter(|_| is_first)
-                .map(|session| style.id(session.as_str()))
+                .map(|session| short(session.as_str()))
                 .unwrap_or_default(),
             match depth.min(MAX_INDENTATION) {
                 0 => task.task_type.as_str().to_owned(),

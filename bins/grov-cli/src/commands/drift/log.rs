@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::format::when;
+use crate::format::{short_ids, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, cell};
@@ -61,10 +61,11 @@ async fn of_session(
 
 fn text(answer: &Answer, style: Style) -> String {
     let mut table = Table::new("WHEN, EVENT, SCORE#, LEVEL, ACTION?, SUBJECT~, WHY~");
+    let short = short_ids(answer.events.iter().map(|event| event.id.as_str()), style);
     for event in &answer.events {
         table.row([
             when(event.timestamp, style),
-            style.id(event.id.as_str()),
+            short(event.id.as_str()),
             cell(event.drift_score),
             cell(event.level.as_deref()),
             event.action_type.map_or("", ActionType::as_str).to_owned(),

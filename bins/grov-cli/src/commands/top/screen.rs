@@ -14,6 +14,8 @@ use time::OffsetDateTime;
 
 /// The narrowest terminal in which all columns are shown.
 const WIDE: u16 = 100;
+/// Columns of a short id: one of a session without a name has twice as many characters.
+const MAX_ID: u16 = 17;
 
 /// Draws everything.
 pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, now: OffsetDateTime) {
@@ -102,12 +104,14 @@ fn draw_list(frame: &mut Frame<'_>, model: &Model, rows: &[&Session], now: Offse
         return;
     }
     let is_wide = area.width >= WIDE;
+    let ids = rows.iter().map(|row| row.short_id.chars().count()).max();
+    let ids = u16::try_from(ids.unwrap_or_default()).unwrap_or_default();
     let mut names = vec![
         "STATE", "SESSION", "ACTIONS", "/MIN", "CONTEXT", "COST", "UPDATED",
     ];
     let mut widths = vec![
         Constraint::Length(8),
-        Constraint::Length(9),
+        Constraint::Length(ids.clamp(9, MAX_ID)),
         Constraint::Length(7),
         Constraint::Length(5),
         Constraint::Length(7),

@@ -6,6 +6,7 @@ use crate::table::{one_line, truncated};
 use grov_domain::{
     Change, ChangeKind, ClientSessionId, Finding, OFF_GOAL_BELOW, OWN_TEXT_OPENING, StepOutcome, TokenUsage,
 };
+use grov_query::short_beginning;
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -163,7 +164,7 @@ impl ChangeView {
     pub(in crate::commands) fn text(&self, style: Style) -> String {
         let time = self.at.time();
         let (hour, minute, second) = time.as_hms();
-        let session: String = self.session_id.as_str().chars().take(8).collect();
+        let session = short_beginning(self.session_id.as_str());
         let kind = style.bold(&format!("{:<9}", self.kind));
         let short = |text: &str| truncated(&one_line(text), MAX_TEXT);
         let agent = |agent: &Option<String>| match agent {
