@@ -153,6 +153,7 @@ fn old_database(path: &Path) -> Result<()> {
             "DROP TABLE session_ends",
             "ALTER TABLE hook_sessions DROP COLUMN turn_ended_at",
             "ALTER TABLE hook_sessions DROP COLUMN prompt_readings",
+            "ALTER TABLE drift_log DROP COLUMN outcome",
             "ALTER TABLE steps DROP COLUMN outcome",
             "DROP TABLE context_readings",
             "DROP TABLE prepared_summaries",

@@ -460,6 +460,8 @@ pub trait DriftStore: Send + Sync {
     async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError>;
     /// Returns events that match the filter, oldest first.
     async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError>;
+    /// Returns the off-goal actions of a session that the proxy recorded, in the form of steps, in order of time.
+    async fn off_goal_steps(&self, session: &ClientSessionId) -> Result<Vec<StepRow>, StoreError>;
     /// Returns the findings of each off-goal action of a session, on either path.
     async fn off_goal_findings(&self, session: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError>;
     /// Returns one event.

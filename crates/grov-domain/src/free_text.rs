@@ -122,6 +122,7 @@ free_text! {
         texts: [files, reason, correction_given, recovery_plan, command, findings],
         others: [
             id, session_id, timestamp, action_type, drift_score, level, client_session_id, step_id, tool_use_id, judged_by,
+            outcome,
         ]
     }
     GoalEdit { texts: [text], others: [id, client_session_id, kind, at] }

@@ -131,11 +131,16 @@ pub struct HookStep {
 }
 
 impl HookStep {
+    /// How it ended, if it did not succeed.
+    pub fn outcome(&self) -> Option<StepOutcome> {
+        let output = self.action.output.as_deref().unwrap_or_default();
+        (self.action.failed == Some(true)).then(|| StepOutcome::of_failure(output))
+    }
+
     /// Returns the action in the form of a step of the proxy path, in the session's first task.
     pub fn into_row(self, session: &ClientSessionId) -> StepRow {
         let is_off = self.score.is_some_and(|score| score < OFF_GOAL_BELOW);
-        let output = self.action.output.as_deref().unwrap_or_default();
-        let has_failed = self.action.failed == Some(true);
+        let outcome = self.outcome();
         StepRow {
             id: self.id,
             session_id: session.first_task(),
@@ -145,7 +150,7 @@ impl HookStep {
             tool: self.tool,
             tool_use_id: self.tool_use_id,
             action_type: self.action.action_type,
-            outcome: has_failed.then(|| StepOutcome::of_failure(output)),
+            outcome,
             files: self.action.files,
             folders: Vec::new(),
             command: self.action.command,

@@ -3,7 +3,7 @@
 use crate::macros::named;
 use crate::{
     ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, MemoryEdits, MemoryType, ModelScreening,
-    SessionId, StepId, TaskId,
+    SessionId, StepId, StepOutcome, TaskId,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -201,6 +201,8 @@ pub struct DriftEvent {
     pub findings: Vec<Finding>,
     /// Who judged.
     pub judged_by: Option<JudgedBy>,
+    /// How it ended, if it did not succeed: then it changed nothing.
+    pub outcome: Option<StepOutcome>,
 }
 
 impl DriftEvent {

@@ -1,5 +1,6 @@
 //! The drift log, the drift status of sessions, and their corrections.
 
+use crate::steps::mark_stopped_events;
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
@@ -155,6 +156,7 @@ pub async fn drift_log(
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
         events.drain(..events.len().saturating_sub(most));
     }
+    mark_stopped_events(store, &mut events).await?;
     Ok(events)
 }
 
@@ -308,6 +310,14 @@ fn counts(scores: &[Option<u8>], corrections: &[Correction], off_goal: OffGoal) 
 /// # Errors
 /// Returns the store's error.
 pub async fn find_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
+    let mut found = lookup_event(store, id).await?;
+    if let Lookup::Found(event) = &mut found {
+        mark_stopped_events(store, std::slice::from_mut(event)).await?;
+    }
+    Ok(found)
+}
+
+async fn lookup_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
     if let Some(event) = store.drift_event(&DriftEventId::new(id)).await? {
         return Ok(Lookup::Found(event));
     }

@@ -1,6 +1,7 @@
 //! Findings of all sessions, and how many of them were right according to the user.
 
 use crate::hook_sessions;
+use crate::steps::mark_stopped_events;
 use grov_domain::{DriftEvent, DriftFilter, Finding, FindingMark, Store, StoreError};
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,6 +83,7 @@ pub async fn findings(store: &dyn Store, limit: u32) -> Result<FindingsView, Sto
     }
     events.sort_by_key(|event| std::cmp::Reverse(event.timestamp));
     events.truncate(limit as usize);
+    mark_stopped_events(store, &mut events).await?;
     let marks = store.finding_marks().await?;
     Ok(FindingsView {
         by_rule: records(&marks),

@@ -91,6 +91,7 @@ pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCh
         command: step.action.command.clone(),
         findings: step.findings.clone(),
         judged_by: Some(JudgedBy::Rules),
+        outcome: step.outcome(),
     })
 }
 

@@ -255,6 +255,7 @@ macro_rules! contract_tests {
             prune_removes_session_ends
             usage_is_summed_up
             failures_mark_earlier_actions
+            failures_mark_actions_off_the_goal
             changes_are_returned_since_a_cursor
             an_item_is_a_memory_while_it_is_accepted
             a_rejected_item_is_not_proposed_again

@@ -307,6 +307,41 @@ fn the_log_lists_actions_off_the_goal() {
 }
 
 #[test]
+fn an_action_off_the_goal_that_was_denied_is_said_to_be() {
+    let scene = Scene::new();
+    a_drifted_session(&scene);
+    let id = event(&scene);
+    let before = scene.ask(&["steps", SESSION])["steps"].clone();
+    assert_eq!(before.as_array().unwrap().len(), 4, "{before}");
+    assert_eq!(before[2]["id"], id.as_str(), "in its place: {before}");
+    assert_eq!(before[2]["outcome"], Value::Null);
+    let record = GuardRecord {
+        client_session_id: ClientSessionId::new(SESSION),
+        tool_use_id: "toolu_1".to_owned(),
+        verdict: GuardVerdict::Deny,
+        subject: "change of src/theme.css".to_owned(),
+        reason: "why".to_owned(),
+        ran: false,
+        at: start(),
+    };
+    fill(&scene, async |store| {
+        store.save_guard_record(&Redacted::of(&record)).await.unwrap();
+    });
+    assert_eq!(scene.ask(&["drift", "log"])["events"][0]["outcome"], "denied");
+    let explained = scene.ask(&["drift", "explain", &id]);
+    assert_eq!(explained["event"]["outcome"], "denied");
+    let steps = scene.ask(&["steps", SESSION])["steps"].clone();
+    assert_eq!(steps[2]["outcome"], "denied", "{steps}");
+    for (words, part) in [
+        (&["drift", "log"][..], " denied "),
+        (&["drift", "explain", &id], "it did not run"),
+    ] {
+        let text = scene.run(words).stdout;
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+}
+
+#[test]
 fn an_event_is_explained() {
     let scene = Scene::new();
     a_drifted_session(&scene);

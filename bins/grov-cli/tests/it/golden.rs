@@ -161,6 +161,7 @@ fn filled() -> Scene {
             command: Some("git push --force".to_owned()),
             findings: Vec::new(),
             judged_by: None,
+            outcome: None,
         };
         store.append_drift(&Redacted::of(&event)).await.unwrap();
     });

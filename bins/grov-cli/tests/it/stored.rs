@@ -515,6 +515,7 @@ fn pruning_follows_the_retention_and_has_a_dry_run() {
             command: None,
             findings: Vec::new(),
             judged_by: None,
+            outcome: None,
         };
         store.append_drift(&Redacted::of(&event)).await.unwrap();
     });

@@ -4,6 +4,7 @@ use crate::Site;
 use crate::access::{Session, signed_form};
 use crate::format::{ago, line, shown, timestamp};
 use crate::page::{Frame, PageError, is_partial, render};
+use crate::pages::session::unchanged;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, Request, State};
@@ -59,6 +60,7 @@ struct Row {
     score: Option<u8>,
     is_doubt: bool,
     level: String,
+    outcome: String,
     correction: String,
     is_right: Option<bool>,
 }
@@ -116,6 +118,7 @@ impl Row {
             score: event.drift_score,
             is_doubt: found.is_doubt,
             level: event.level.as_deref().map(line).unwrap_or_default(),
+            outcome: event.outcome.map(unchanged).unwrap_or_default(),
             correction: event.correction_given.as_deref().map(shown).unwrap_or_default(),
             is_right: found.is_right,
         }

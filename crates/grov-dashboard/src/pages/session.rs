@@ -190,9 +190,20 @@ fn action(step: &StepRow) -> Entry {
     entry
 }
 
+/// How an action off the goal ended that did not succeed.
+pub(super) fn unchanged(outcome: StepOutcome) -> String {
+    match outcome {
+        StepOutcome::Denied => "denied: it did not run".to_owned(),
+        StepOutcome::Failed | StepOutcome::Stopped => outcome.as_str().to_owned(),
+    }
+}
+
 fn finding(event: &DriftEvent) -> Entry {
     let reason = event.reason.as_deref().unwrap_or("off the goal");
     let mut entry = Entry::new("finding", line(&format!("{}: {reason}", event.subject())));
+    entry
+        .facts
+        .extend(event.outcome.map(|outcome| fact(unchanged(outcome))));
     entry
         .facts
         .extend(event.drift_score.map(|score| bad(format!("score {score}"))));

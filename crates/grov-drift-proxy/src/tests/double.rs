@@ -213,6 +213,9 @@ impl DriftStore for MemoryStore {
     async fn drift_events(&self, _: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
         Ok(Vec::new())
     }
+    async fn off_goal_steps(&self, _: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
+        Ok(Vec::new())
+    }
     async fn off_goal_findings(&self, _: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError> {
         Ok(Vec::new())
     }

@@ -82,6 +82,7 @@ mod tests {
             command: command.map(str::to_owned),
             findings: vec![Finding::new(Rule::Constraint, 3, Some(file), String::new())],
             judged_by: None,
+            outcome: None,
         }
     }
 

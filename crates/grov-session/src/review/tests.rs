@@ -57,6 +57,7 @@ fn event(id: &str, score: u8, level: Option<CorrectionLevel>) -> DriftEvent {
         command: None,
         findings: Vec::new(),
         judged_by: None,
+        outcome: None,
     }
 }
 

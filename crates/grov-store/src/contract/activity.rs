@@ -1,9 +1,9 @@
 //! What is going on: the state of sessions, their usage, and what was recorded since a point in time.
 
-use super::sample::{PROJECT, at, client, exchange, progress, prompt};
+use super::sample::{PROJECT, at, client, exchange, progress, prompt, verdict};
 use grov_domain::{
-    Change, ChangeKind, ExchangeKind, ExchangeRecord, ExchangeUsage, KnownSession, Redacted, Retention,
-    SessionActivity, SideRequest, StepOutcome, StepResult, Store, TokenUsage, UsageFilter,
+    Change, ChangeKind, DriftFilter, ExchangeKind, ExchangeRecord, ExchangeUsage, KnownSession, Redacted,
+    Retention, SessionActivity, SideRequest, StepOutcome, StepResult, Store, TokenUsage, UsageFilter,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -145,6 +145,29 @@ pub async fn failures_mark_earlier_actions(store: Arc<dyn Store>) {
     let steps = store.client_steps(&client("a")).await.unwrap();
     let outcomes: Vec<Option<StepOutcome>> = steps.iter().map(|step| step.outcome).collect();
     assert_eq!(outcomes, [Some(StepOutcome::Denied), None, None, None]);
+}
+
+/// How an action ended is stored in the drift log, too, where those off the goal are, and they are found as steps.
+pub async fn failures_mark_actions_off_the_goal(store: Arc<dyn Store>) {
+    let mut first = exchange("a", 1);
+    let step = &mut first.steps[0];
+    step.verdict = Some(verdict(3));
+    let (id, failed) = (step.id.clone(), step.action.tool_use_id.clone().unwrap());
+    let second = ExchangeRecord {
+        failures: vec![StepResult {
+            tool_use_id: failed,
+            outcome: StepOutcome::Denied,
+        }],
+        ..exchange("a", 2)
+    };
+    append(&store, &[first, second]).await;
+    let events = store.drift_events(&DriftFilter::default()).await.unwrap();
+    let outcomes: Vec<Option<StepOutcome>> = events.iter().map(|event| event.outcome).collect();
+    assert_eq!(outcomes, [Some(StepOutcome::Denied)]);
+    let steps = store.off_goal_steps(&client("a")).await.unwrap();
+    assert_eq!(steps.len(), 1);
+    assert_eq!((&steps[0].id, steps[0].outcome), (&id, Some(StepOutcome::Denied)));
+    assert!(store.off_goal_steps(&client("b")).await.unwrap().is_empty());
 }
 
 fn names(changes: &[Change], seen: &mut HashSet<String>) -> Vec<&'static str> {

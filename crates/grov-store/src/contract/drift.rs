@@ -71,6 +71,7 @@ fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
         command: None,
         findings: verdict(score).findings,
         judged_by: Some(JudgedBy::Rules),
+        outcome: None,
     }
 }
 

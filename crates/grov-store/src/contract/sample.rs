@@ -304,6 +304,7 @@ pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
         command: None,
         findings: Vec::new(),
         judged_by: None,
+        outcome: None,
     }
 }
 

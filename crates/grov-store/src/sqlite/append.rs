@@ -285,6 +285,13 @@ async fn mark_failures(connection: &mut Connection<'_>, new: &[&NewExchange<'_>]
                     params![record.client_session_id, failure.tool_use_id, failure.outcome],
                 )
                 .await?;
+            connection
+                .execute(
+                    "UPDATE drift_log SET outcome = ?3 WHERE tool_use_id = ?2 AND session_id IN \
+                     (SELECT session_id FROM session_states WHERE client_session_id = ?1)",
+                    params![record.client_session_id, failure.tool_use_id, failure.outcome],
+                )
+                .await?;
         }
     }
     Ok(())

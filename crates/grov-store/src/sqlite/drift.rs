@@ -42,6 +42,10 @@ impl DriftStore for SqliteStore {
         Ok(events)
     }
 
+    async fn off_goal_steps(&self, session: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
+        self.read(log::AS_STEPS, params![session], step).await
+    }
+
     async fn off_goal_findings(&self, session: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError> {
         let sql = "SELECT findings FROM drift_log WHERE client_session_id = ?1 \
              UNION ALL SELECT findings FROM hook_steps WHERE client_session_id = ?1 AND score < ?2";

@@ -146,6 +146,7 @@ async fn save_reasons(store: &SqliteStore, number: i64, text: &str) {
         command: None,
         findings: Vec::new(),
         judged_by: None,
+        outcome: None,
     };
     store.append_drift(&Redacted::of(&event)).await.unwrap();
     watched(store, number, text).await;

@@ -8,8 +8,8 @@ use crate::format::exact;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{
-    ActionType, ClientSessionId, Clock, DriftEvent, DriftType, GoalContract, Rule, StoreConnection,
-    SystemClock,
+    ActionType, ClientSessionId, Clock, DriftEvent, DriftType, GoalContract, Rule, StepOutcome,
+    StoreConnection, SystemClock,
 };
 use grov_hooks::settings::shell_word;
 use grov_query::{ActiveConstraints, CorrectionView, Lookup, consent_to, correction_of, find_event};
@@ -136,10 +136,21 @@ fn text(answer: &Answer, style: Style) -> String {
     {
         fields.add("found", reason);
     }
-    match answer.allowed_by_user {
-        Some(true) => fields.add("allowed", "the user said yes when the guard asked"),
-        Some(false) => fields.add("refused", "the user was asked by the guard, and it did not run"),
-        None => {}
+    match (answer.allowed_by_user, event.outcome) {
+        (Some(true), _) => fields.add("allowed", "the user said yes when the guard asked"),
+        (Some(false), _) => fields.add("refused", "the user was asked by the guard, and it did not run"),
+        (None, Some(StepOutcome::Denied)) => {
+            fields.add(
+                "denied",
+                "the guard, a permission rule or the user refused it, and it did not run",
+            );
+        }
+        (None, _) => {}
+    }
+    match event.outcome {
+        Some(StepOutcome::Failed) => fields.add("result", "it failed"),
+        Some(StepOutcome::Stopped) => fields.add("result", "it was interrupted"),
+        Some(StepOutcome::Denied) | None => {}
     }
     match (&answer.correction, &event.correction_given) {
         (Some(correction), _) => {

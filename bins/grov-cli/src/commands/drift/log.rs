@@ -6,7 +6,7 @@ use crate::format::{short_ids, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, cell};
-use grov_domain::{ActionType, ClientSessionId, DriftEvent, StoreConnection};
+use grov_domain::{ActionType, ClientSessionId, DriftEvent, StepOutcome, StoreConnection};
 use grov_query::{LogScope, drift_log};
 use serde::Serialize;
 
@@ -60,13 +60,14 @@ async fn of_session(
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new("WHEN, EVENT, SCORE#, LEVEL, ACTION?, SUBJECT~, WHY~");
+    let mut table = Table::new("WHEN, EVENT, SCORE#, RESULT, LEVEL?, ACTION?, SUBJECT~, WHY~");
     let short = short_ids(answer.events.iter().map(|event| event.id.as_str()), style);
     for event in &answer.events {
         table.row([
             when(event.timestamp, style),
             short(event.id.as_str()),
             cell(event.drift_score),
+            cell(event.outcome.map(StepOutcome::as_str)),
             cell(event.level.as_deref()),
             event.action_type.map_or("", ActionType::as_str).to_owned(),
             event.subject(),

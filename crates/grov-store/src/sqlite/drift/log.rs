@@ -12,7 +12,8 @@ use grov_domain::{DriftEvent, DriftFilter, ExchangeRecord, Step};
 record! {
     DriftEvent in "drift_log", key (id);
     session_id, timestamp, action_type, files, drift_score, level, reason, correction_given, recovery_plan,
-    client_session_id, step_id, tool_use_id, command, findings, judged_by
+    client_session_id, step_id, tool_use_id, command, findings, judged_by,
+    outcome
 }
 
 insert! {
@@ -29,9 +30,17 @@ insert! {
 /// Selects a judged step in the form of an event, without the columns that only the log has.
 pub(super) const JUDGED_STEP: &str = "SELECT st.id, st.session_id, st.timestamp, st.action_type, st.files, st.drift_score, \
      st.correction_level AS level, json_extract(st.findings, '$[0].reason') AS reason, st.correction_given, \
-     NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.tool_use_id, st.command, st.findings, st.judged_by \
-     FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
+     NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.tool_use_id, st.command, st.findings, st.judged_by, \
+     st.outcome FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
      WHERE st.drift_score IS NOT NULL AND st.id = ?";
+
+/// Selects the events of a session that have all that a step has, in the form of steps.
+pub(super) const AS_STEPS: &str = "SELECT id, session_id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
+     command, effects, reasoning, drift_score, \
+     CASE WHEN drift_score >= 3 THEN 'major' WHEN drift_score IS NOT NULL THEN 'critical' END AS drift_type, outcome, is_key_decision, 0 AS is_validated, \
+     correction_given, level AS correction_level, timestamp, keywords AS step_keywords \
+     FROM drift_log WHERE client_session_id = ? AND tool IS NOT NULL AND exchange_id IS NOT NULL \
+     AND action_type IS NOT NULL ORDER BY timestamp, id";
 
 /// Adds steps of new exchanges that were already judged off goal. Their tasks are stored.
 pub(in crate::sqlite) async fn insert_events(

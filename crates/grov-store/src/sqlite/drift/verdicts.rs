@@ -133,10 +133,10 @@ async fn move_to_steps(
 ) -> Result<u64, StoreError> {
     let moved = connection.execute("INSERT INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
          command, effects, reasoning, is_key_decision, keywords, timestamp, drift_score, drift_type, judged_by, \
-         findings, correction_level, correction_given) \
+         findings, correction_level, correction_given, outcome) \
          SELECT session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
          command, effects, reasoning, is_key_decision, keywords, timestamp, ?2, ?3, ?4, ?5, coalesce(?6, level), \
-         coalesce(?7, correction_given) FROM drift_log WHERE id = ?1 ON CONFLICT DO NOTHING", params![id, verdict.score, verdict.drift_type().as_str(), verdict.by, verdict.findings, verdict.level, verdict.correction])
+         coalesce(?7, correction_given), outcome FROM drift_log WHERE id = ?1 ON CONFLICT DO NOTHING", params![id, verdict.score, verdict.drift_type().as_str(), verdict.by, verdict.findings, verdict.level, verdict.correction])
     .await?;
     connection
         .execute(
@@ -172,11 +172,12 @@ async fn copy_to_log(
 ) -> Result<(), StoreError> {
     connection.execute("INSERT INTO drift_log (id, step_id, session_id, client_session_id, project_path, exchange_id, timestamp, \
          action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by, \
-         agent_id, tool, tool_use_id, folders, effects, reasoning, is_key_decision, keywords) \
+         agent_id, tool, tool_use_id, folders, effects, reasoning, is_key_decision, keywords, outcome) \
          SELECT st.id, st.id, st.session_id, s.client_session_id, s.project_path, st.exchange_id, st.timestamp, \
          st.action_type, st.files, st.command, ?3, coalesce(?4, st.correction_level), ?5, \
          coalesce(?6, st.correction_given), ?7, ?8, ?9, \
-         st.agent_id, st.tool, st.tool_use_id, st.folders, st.effects, st.reasoning, st.is_key_decision, st.keywords \
+         st.agent_id, st.tool, st.tool_use_id, st.folders, st.effects, st.reasoning, st.is_key_decision, st.keywords, \
+         st.outcome \
          FROM steps st JOIN session_states s ON s.session_id = st.session_id \
          WHERE st.session_id = ?1 AND st.id = ?2 ON CONFLICT (id) DO NOTHING", params![session, id, verdict.score, verdict.level, reason(verdict), verdict.correction, plan_texts(verdict), verdict.findings, verdict.by])
     .await?;
