@@ -89,8 +89,8 @@ pub(super) fn text(routed: &Routed, style: Style) -> String {
     }
     let mut text = format!("\n{}", table.render(style));
     text.push_str(&format!(
-        "routing saved {} against the models that were asked for\n",
-        signed(routed.saved_usd)
+        "routing {} than the models that were asked for\n",
+        difference(routed.saved_usd)
     ));
     let unpriced: u64 = routed.labels.iter().map(|row| row.unpriced).sum();
     if unpriced > 0 {
@@ -100,6 +100,12 @@ pub(super) fn text(routed: &Routed, style: Style) -> String {
         ));
     }
     text
+}
+
+/// How much less or more something cost.
+fn difference(saved: f64) -> String {
+    let more = if saved < 0.0 { "more" } else { "less" };
+    format!("cost ${:.6} {more}", saved.abs())
 }
 
 fn signed(dollars: f64) -> String {
@@ -141,11 +147,19 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_shown_with_its_sign() {
+    fn a_loss_is_no_negative_saving() {
         assert_eq!(signed(-0.25), "-$0.250000");
         assert_eq!(signed(0.000_015), "$0.000015");
         let text = text(&routed(vec![day("deep", 50, 20)]), Style::plain());
-        assert!(text.contains("routing saved -$0.000030"), "{text}");
+        assert!(
+            text.contains("routing cost $0.000030 more than the models"),
+            "{text}"
+        );
+        let text = super::text(&routed(vec![day("fast", 20, 50)]), Style::plain());
+        assert!(
+            text.contains("routing cost $0.000030 less than the models"),
+            "{text}"
+        );
         assert!(text.contains("1 request has no known price"), "{text}");
     }
 }
