@@ -3,7 +3,7 @@
 use crate::arguments::{CostArguments, CostGroup, CostSource};
 use crate::client_spending::{folders, prices, read_transcripts};
 use crate::context::Context;
-use crate::format::count;
+use crate::format::{count, short_ids};
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::since::parse_since;
 use crate::table::Table;
@@ -156,11 +156,21 @@ fn text(answer: &Answer, style: Style) -> String {
         CostGroup::Provider => "PROVIDER",
         CostGroup::Agent => "AGENT",
     };
+    // A day or the id of a session is of no use in part; other keys are texts.
+    let key = match answer.by {
+        CostGroup::Day | CostGroup::Session => name.to_owned(),
+        _ => format!("{name}~"),
+    };
     let mut table = Table::new(&format!(
-        "{name}~, INPUT#, OUTPUT#, CACHE READ#, WRITE 5M#?, WRITE 1H#?, COST#"
+        "{key}, INPUT#?, OUTPUT#?, CACHE READ#?, WRITE 5M#?, WRITE 1H#?, COST#"
     ));
+    let short = short_ids(answer.rows.iter().map(|row| row.key.as_str()), style);
     for row in &answer.rows {
-        table.row(cells(&row.key, &row.tokens, usd(row.cost_usd)));
+        let key = match answer.by {
+            CostGroup::Session => short(&row.key),
+            _ => row.key.clone(),
+        };
+        table.row(cells(&key, &row.tokens, usd(row.cost_usd)));
     }
     table.row(cells("total", &answer.tokens, answer.total_usd));
     let mut text = table.render(style);
@@ -196,4 +206,54 @@ fn cells(key: &str, tokens: &TokenUsage, usd: f64) -> [String; 7] {
         count(one_hour),
         dollars(usd),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(key: &str, by: CostGroup, columns: usize) -> String {
+        let tokens = TokenUsage {
+            input: 1_234_567,
+            output: 234_567,
+            cache_read: 45_678_901,
+            ..TokenUsage::default()
+        };
+        let none = || SourceView {
+            tokens: TokenUsage::default(),
+            cost_usd: 0.0,
+        };
+        let answer = Answer {
+            rows: vec![Row {
+                key: key.to_owned(),
+                tokens,
+                cost_usd: 12_345_678_900,
+                unpriced_tokens: 0,
+            }],
+            total_usd: 12.3456789,
+            tokens,
+            prices_as_of: "2026-11-01".to_owned(),
+            sources: Sources {
+                proxy: none(),
+                transcripts: none(),
+            },
+            unpriced_tokens: 0,
+            by,
+        };
+        text(&answer, Style::plain().fitted(columns))
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_whole_keys() {
+        let day = shown("2026-11-28", CostGroup::Day, 40);
+        assert!(day.contains("2026-11-28  ") && day.contains("$12.35"), "{day}");
+        let id = "3f2a91c0-77aa-4c1e-9d10-5b6c7d8e9f00";
+        let session = shown(id, CostGroup::Session, 40);
+        assert!(session.contains("3f2a91c0  "), "{session}");
+        assert!(shown(id, CostGroup::Session, 200).contains("3f2a91c0  "));
+        for text in [day, session] {
+            let mut lines = text.lines().take(3);
+            assert!(lines.all(|line| line.chars().count() <= 40), "{text}");
+        }
+    }
 }
