@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The goal contract of a session: what the agent may and must do. Empty parts impose nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct GoalContract {
     /// What a model reads in the prompts; `None` if no model has read the newest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<PromptReading>,
+    /// Whether the user set the goal after the newest prompt.
+    #[serde(skip)]
+    pub is_goal_newest: bool,
 }
 
 impl GoalContract {
@@ -38,10 +42,11 @@ impl GoalContract {
         self.instructions.last().map_or("", String::as_str)
     }
 
-    /// Returns the newest prompt or, without prompts, the goal.
+    /// Returns the newest word of the user: the newest prompt, or the goal if it was set after it or there are no prompts.
     pub fn current_instruction(&self) -> &str {
         match self.newest_instruction() {
             "" => &self.goal,
+            _ if self.is_goal_newest => &self.goal,
             newest => newest,
         }
     }
@@ -85,16 +90,33 @@ pub struct GoalEdit {
     /// The time.
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
+    /// Identifies the newest prompt at that time ([`GoalContract::newest_prompt`]); `None` in older edits.
+    #[serde(skip)]
+    pub since_prompt: Option<String>,
 }
 
 impl GoalContract {
-    /// Returns the contract with edits applied, oldest first.
+    /// Identifies the newest prompt.
+    pub fn newest_prompt(&self) -> String {
+        format!("{:016x}", xxh3_64(self.newest_instruction().as_bytes()))
+    }
+
+    /// Returns the contract with edits applied, oldest first. A goal that was set after the newest prompt is the newest word of the
+    /// user: what the prompts before it expect and are about is left out.
     #[must_use]
     pub fn with_edits<'a>(mut self, edits: impl IntoIterator<Item = &'a GoalEdit>) -> Self {
+        let newest = self.newest_prompt();
         for edit in edits {
             let text = edit.text.clone();
             match edit.kind {
-                GoalEditKind::Set => self.goal = text,
+                GoalEditKind::Set => {
+                    self.goal = text;
+                    self.is_goal_newest = edit.since_prompt.as_ref() == Some(&newest);
+                    if self.is_goal_newest {
+                        self.scope.clear();
+                        self.keywords.clear();
+                    }
+                }
                 GoalEditKind::Allow => {
                     self.forbidden.retain(|glob| *glob != text);
                     push_new(&mut self.allowed, text);
@@ -527,6 +549,7 @@ mod tests {
             kind,
             text: text.to_owned(),
             at: OffsetDateTime::UNIX_EPOCH,
+            since_prompt: None,
         }
     }
 
@@ -542,6 +565,32 @@ mod tests {
         assert_eq!(contract.goal, "second");
         assert_eq!(contract.allowed, ["src/a/**"]);
         assert!(contract.forbidden.is_empty());
+    }
+
+    #[test]
+    fn a_goal_set_after_the_newest_prompt_is_the_newest_word() {
+        let mut contract = GoalContract {
+            goal: "Fix the login".to_owned(),
+            instructions: vec!["Fix the login".to_owned()],
+            scope: vec!["src/login.rs".to_owned()],
+            keywords: vec!["login".to_owned()],
+            ..GoalContract::default()
+        };
+        let set = GoalEdit {
+            since_prompt: Some(contract.newest_prompt()),
+            ..edit(GoalEditKind::Set, "Write the report")
+        };
+        let edited = contract.clone().with_edits([&set]);
+        assert_eq!(edited.current_instruction(), "Write the report");
+        assert!(
+            edited.scope.is_empty() && edited.keywords.is_empty(),
+            "{edited:?}"
+        );
+        contract.instructions.push("Fix the logout, too".to_owned());
+        let later = contract.with_edits([&set]);
+        assert_eq!(later.goal, "Write the report");
+        assert_eq!(later.current_instruction(), "Fix the logout, too");
+        assert_eq!(later.scope, ["src/login.rs"]);
     }
 
     #[test]

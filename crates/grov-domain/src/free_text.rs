@@ -125,10 +125,10 @@ free_text! {
             outcome,
         ]
     }
-    GoalEdit { texts: [text], others: [id, client_session_id, kind, at] }
+    GoalEdit { texts: [text], others: [id, client_session_id, kind, at, since_prompt] }
     GoalContract {
         texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords, reading],
-        others: []
+        others: [is_goal_newest]
     }
     ReadLimit { texts: [words, files, only, except, commands, adds, removes], others: [] }
     ReadRequest { texts: [words, files, commands], others: [] }

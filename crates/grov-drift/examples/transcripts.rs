@@ -78,6 +78,7 @@ fn scores(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
             kind: GoalEditKind::Constraint,
             text: text.clone(),
             at: start,
+            since_prompt: None,
         })
         .collect();
     let begun = HookSession::new(ClientSessionId::new("s"), ROOT.to_owned(), ROOT.to_owned(), start);

@@ -220,6 +220,7 @@ mod tests {
                 kind: GoalEditKind::Forbid,
                 text: "src/db/**".to_owned(),
                 at: SystemClock.now(),
+                since_prompt: None,
             };
             store.edit_goal(&Redactor::shared().clean(edit)).await.unwrap();
             store

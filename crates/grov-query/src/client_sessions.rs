@@ -3,8 +3,8 @@
 use crate::lookup::Lookup;
 use crate::sessions::{SelectedSession, find_session};
 use grov_domain::{
-    ClientSessionId, HookSession, KnownSession, SessionActivity, SessionFilter, SessionState, SessionSummary,
-    Store, StoreError, active_task,
+    ClientSessionId, GoalEditKind, HookSession, KnownSession, SessionActivity, SessionFilter, SessionState,
+    SessionSummary, Store, StoreError, active_task,
 };
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,6 +167,7 @@ pub async fn client_sessions(
     views.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     for view in &mut views {
         view.short_id = short_id(view.id.as_str(), &ids);
+        set_goal(store, view).await?;
         // Most sessions ended long ago, and need no look at their newest response.
         if view.path == SessionPath::Proxy && now - view.last_update < IDLE_END {
             complete(view, &store.session_activity(&view.id).await?, now);
@@ -221,6 +222,16 @@ pub(crate) fn of_hooks(session: &HookSession, now: OffsetDateTime) -> ClientSess
         last_update: session.updated_at,
         transcript: session.transcript_path.clone(),
     }
+}
+
+/// Shows the goal that the user set, if they did.
+pub(crate) async fn set_goal(store: &dyn Store, view: &mut ClientSessionView) -> Result<(), StoreError> {
+    let edits = store.goal_edits(&view.id).await?.into_iter().rev();
+    let mut set = edits.filter(|edit| edit.kind == GoalEditKind::Set);
+    if let Some(edit) = set.next() {
+        view.goal = Some(edit.text);
+    }
+    Ok(())
 }
 
 async fn known_ids(store: &dyn Store) -> Result<Vec<String>, StoreError> {

@@ -21,7 +21,7 @@ pub struct GoalView {
     /// The goal, which is empty while unknown, and the other parts.
     #[serde(flatten)]
     pub contract: GoalContract,
-    /// The newest instruction of the user.
+    /// The newest instruction of the user: the newest prompt, or the goal if it was set after it.
     pub newest_instruction: String,
     /// The origins of all parts except the instructions.
     pub origins: Vec<OriginView>,
@@ -78,7 +78,10 @@ impl GoalView {
             project_path: task.project_path.clone(),
             session_mode: task.session_mode.as_str(),
             status: task.status.as_str(),
-            newest_instruction: contract.newest_instruction().to_owned(),
+            newest_instruction: match contract.is_goal_newest {
+                true => contract.goal.clone(),
+                false => contract.newest_instruction().to_owned(),
+            },
             contract: contract.clone(),
             origins,
         }

@@ -1,6 +1,6 @@
 //! What is known of sessions at a glance: for pages and live views, which show few of many sessions often.
 
-use crate::client_sessions::{ClientSessionView, complete, of_hooks, of_proxy, short_beginning};
+use crate::client_sessions::{ClientSessionView, complete, of_hooks, of_proxy, set_goal, short_beginning};
 use crate::hook_sessions;
 use grov_domain::{
     ClientSessionId, ContextReading, ExchangeUsage, HookSession, OFF_GOAL_BELOW, SessionMode, SessionState,
@@ -104,6 +104,7 @@ async fn card(
     };
     let Some(mut card) = card else { return Ok(None) };
     card.session.short_id = short_beginning(id.as_str()).to_owned();
+    set_goal(store, &mut card.session).await?;
     Ok(Some(card))
 }
 

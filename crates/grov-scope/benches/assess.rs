@@ -100,6 +100,7 @@ fn contract() -> GoalContract {
         constraints: constraints.collect(),
         keywords: Vec::new(),
         reading: None,
+        is_goal_newest: false,
     }
 }
 

@@ -358,11 +358,17 @@ impl GoalContractBuilder {
             constraints: merged([&newest.constraints, &intent.constraints, &remaining]),
             keywords: merged([&newest.keywords, &intent.keywords, &task.keywords]),
             reading: None,
+            is_goal_newest: false,
         };
         self.contract = GoalContract {
             reading: self.reading.clone(),
             ..contract.clone().with_edits(&self.edits)
         };
+        if self.contract.is_goal_newest {
+            let set = self.intent_of(vec![self.contract.goal.clone()]);
+            self.contract.scope = set.scope;
+            self.contract.keywords = set.keywords;
+        }
         self.typed = contract;
     }
 

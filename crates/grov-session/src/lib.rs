@@ -34,6 +34,7 @@
 //!     kind: GoalEditKind::Forbid,
 //!     text: "docs/**".to_owned(),
 //!     at,
+//!     since_prompt: None,
 //! };
 //! let mut engine = SessionEngine::new(session.clone(), Some("/home/me/app"), Policy::PER_ACTION, reader, at)
 //!     .start_with(Vec::new(), &[forbidden], 0);

@@ -4,12 +4,14 @@ mod glob;
 mod show;
 
 use crate::arguments::{GoalArguments, GoalCommand};
+use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
 use crate::table::one_line;
 use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
+use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
 
 /// Maximum characters of a goal or a constraint.
@@ -26,12 +28,21 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
     };
     let project = context.project()?.key().to_owned();
     let edit = context.write(async |store| {
+        let found = session::resolve(store, session, &project).await?;
+        let since_prompt = match found.task() {
+            Some(task) => {
+                let active = ActiveConstraints::load(store, assembly::intent_reader(), task, None).await?;
+                Some(active.contract.newest_prompt())
+            }
+            None => None,
+        };
         let edit = Redactor::shared().clean(GoalEdit {
             id: GoalEditId::fresh(),
-            client_session_id: session::resolve(store, session, &project).await?.id,
+            client_session_id: found.id,
             kind,
             text,
             at: SystemClock.now(),
+            since_prompt,
         });
         store.edit_goal(&edit).await?;
         Ok(edit.into_inner())

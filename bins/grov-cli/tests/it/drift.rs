@@ -185,7 +185,6 @@ fn the_contract_is_shown_with_the_origin_of_each_part() {
         .collect();
     let expected = [
         ("goal", "you"),
-        ("scope", "task"),
         ("allowed", "you"),
         ("forbidden", "you"),
         ("constraint", "task"),
@@ -195,11 +194,11 @@ fn the_contract_is_shown_with_the_origin_of_each_part() {
     let text = scene.run(&["goal", "show"]).stdout;
     for part in [
         "goal        Fix the login and its tests  you, ",
-        "asked last",
         "allowed     src/**",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
+    assert!(!text.contains("asked last"), "{text}");
     // The other session is unchanged.
     assert_eq!(
         scene.ask(&["goal", "show", "--session", OLDER])["allowed"],
@@ -339,6 +338,26 @@ fn an_action_off_the_goal_that_was_denied_is_said_to_be() {
         let text = scene.run(words).stdout;
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
+}
+
+#[test]
+fn sessions_show_the_goal_that_was_set() {
+    let scene = Scene::new();
+    a_drifted_session(&scene);
+    let goal = |scene: &Scene| {
+        let sessions = scene.ask(&["sessions", "--all"])["sessions"].clone();
+        let mut sessions = sessions.as_array().unwrap().iter();
+        let found = sessions.find(|session| session["id"] == SESSION).unwrap();
+        found["goal"].clone()
+    };
+    assert_eq!(goal(&scene), "Fix the login");
+    scene.ask(&["goal", "set", "Write the report"]);
+    assert_eq!(goal(&scene), "Write the report");
+    let ended = scene.run(&["goal", "show"]);
+    assert!(ended.stderr.contains("): Write the report"), "{ended:?}");
+    let answer = scene.ask(&["goal", "show"]);
+    assert_eq!(answer["newest_instruction"], "Write the report");
+    assert_eq!(answer["scope"], object!([]), "{answer}");
 }
 
 #[test]

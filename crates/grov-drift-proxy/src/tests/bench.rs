@@ -272,6 +272,7 @@ impl TestBed {
             kind,
             text: text.to_owned(),
             at: self.clock.tick(),
+            since_prompt: None,
         };
         self.store
             .edit_goal(&Redactor::shared().clean(edit))

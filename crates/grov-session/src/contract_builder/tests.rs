@@ -198,6 +198,7 @@ fn edits_override_the_prompts() {
         kind: GoalEditKind::Set,
         text: "Something else".to_owned(),
         at: OffsetDateTime::UNIX_EPOCH,
+        since_prompt: None,
     }]);
     assert_eq!(builder.contract().goal, "Something else");
     builder.add_prompt("Translate README.md into French");

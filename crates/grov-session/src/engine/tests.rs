@@ -24,6 +24,7 @@ fn edits() -> Vec<GoalEdit> {
         kind: GoalEditKind::Forbid,
         text: "src/billing/**".to_owned(),
         at: OffsetDateTime::UNIX_EPOCH,
+        since_prompt: None,
     }]
 }
 

@@ -497,6 +497,7 @@ fn leaky_progress() -> HookProgress {
                 ..ReadRequest::default()
             }],
         }),
+        is_goal_newest: false,
     };
     given.session.engine_state = Some(
         serde_json::json!({

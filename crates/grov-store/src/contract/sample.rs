@@ -388,6 +388,7 @@ pub(super) fn goal_edit(id: &str, client_session: &str, text: &str, seconds: i64
         kind: GoalEditKind::Forbid,
         text: text.to_owned(),
         at: at(seconds),
+        since_prompt: None,
     }
 }
 
@@ -405,6 +406,7 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             constraints: vec!["no buffering".to_owned()],
             keywords: vec!["limit".to_owned()],
             reading: None,
+            is_goal_newest: false,
         },
         prompt_readings: Some(
             r#"{"version":"1","prompts":[[18446744073709551615,{"text":"Go back."}]]}"#.to_owned(),

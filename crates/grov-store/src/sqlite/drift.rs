@@ -24,7 +24,7 @@ use grov_domain::{
 
 record! {
     GoalEdit in "goal_edits", key (client_session_id, id);
-    kind, text, at
+    kind, text, at, since_prompt
 }
 
 #[async_trait]

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor, Row};
 use std::time::Duration;
 
 /// Migration N is at index N - 1.
-const MIGRATIONS: [&str; 26] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -37,6 +37,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("../../../../migrations/sqlite/0024_model_screening.sql"),
     include_str!("../../../../migrations/sqlite/0025_prompt_readings.sql"),
     include_str!("../../../../migrations/sqlite/0026_event_outcomes.sql"),
+    include_str!("../../../../migrations/sqlite/0027_goal_edits_since.sql"),
 ];
 
 /// The migration that created the memory index, which is then filled from the stored tasks.

@@ -70,6 +70,7 @@ async fn drift_survives_a_restart() {
         kind: GoalEditKind::Set,
         text: "another goal".to_owned(),
         at: OffsetDateTime::UNIX_EPOCH,
+        since_prompt: None,
     };
     store.edit_goal(&Redacted::of(&edit)).await.unwrap();
     store.close().await.unwrap();

@@ -402,6 +402,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         kind: GoalEditKind::Constraint,
         text: text.to_owned(),
         at,
+        since_prompt: None,
     };
     store.edit_goal(&Redacted::of(&edit)).await.unwrap();
 }

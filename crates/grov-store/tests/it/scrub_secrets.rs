@@ -31,6 +31,7 @@ async fn dirty() -> Home {
         "ALTER TABLE hook_sessions DROP COLUMN turn_ended_at",
         "ALTER TABLE hook_sessions DROP COLUMN prompt_readings",
         "ALTER TABLE drift_log DROP COLUMN outcome",
+        "ALTER TABLE goal_edits DROP COLUMN since_prompt",
         "ALTER TABLE steps DROP COLUMN outcome",
         "DROP TABLE context_readings",
         "DROP TABLE prepared_summaries",

@@ -39,7 +39,7 @@ fn text(answer: &GoalView, style: Style) -> String {
             &origin.text,
             &format!("{}, {}", origin.from, when(origin.at, style)),
         );
-        if origin.part == "goal" && !answer.newest_instruction.is_empty() {
+        if origin.part == "goal" && !answer.newest_instruction.is_empty() && !answer.contract.is_goal_newest {
             add("asked last", &answer.newest_instruction, "");
         }
     }

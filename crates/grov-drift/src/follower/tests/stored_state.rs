@@ -34,6 +34,7 @@ fn goal_edits_apply_and_are_not_stored_in_the_contract() {
         kind: GoalEditKind::Forbid,
         text: "docs/**".to_owned(),
         at: start(),
+        since_prompt: None,
     };
     let mut follower = TranscriptFollower::resume(session.stored.clone(), &[edit], Arc::new(extract_intent));
     assert_eq!(follower.contract().forbidden, ["docs/**"]);

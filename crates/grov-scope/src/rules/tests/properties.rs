@@ -109,6 +109,7 @@ fn any_contract() -> impl Strategy<Value = GoalContract> {
             constraints,
             keywords: Vec::new(),
             reading: None,
+            is_goal_newest: false,
         },
     )
 }
