@@ -3,33 +3,24 @@
 use grov_scope::accepted;
 use std::borrow::Cow;
 
-/// Words that refuse, stop or revert something, in eleven languages.
+/// Words that refuse, stop or revert something, in English and Romanian.
 const WORDS: &str = "no nope not dont don't never none stop wait cancel undo revert rollback without cannot can't shouldn't \
-    mustn't won't wrong why nu nici niciodată niciodata oprește opreste stai anulează anuleaza fără fara greșit gresit \
-    nein nicht kein keine stopp warte abbrechen rückgängig falsch warum non pas arrête attends annule jamais sans pourquoi \
-    nunca espera cancela deshaz sin ferma aspetta annulla senza não nao pare desfaz sem nie czekaj poczekaj cofnij anuluj nigdy \
-    bez nee niet geen wacht nooit zonder нет не стоп стой подожди отмени никогда без";
+    mustn't won't wrong why nu nici niciodată niciodata oprește opreste stai anulează anuleaza fără fara greșit gresit";
+
+/// The same in nine more languages. They count at the beginning of a prompt: further on, most of them describe the work.
+const OPENING_WORDS: &str = "nein nicht kein keine stopp warte abbrechen rückgängig falsch warum non pas arrête attends annule \
+    jamais sans pourquoi nunca espera cancela deshaz sin ferma aspetta annulla senza não nao pare desfaz sem nie czekaj poczekaj \
+    cofnij anuluj nigdy bez nee niet geen wacht nooit zonder нет не стоп стой подожди отмени никогда без";
 
 /// The same in scripts without spaces between words.
+#[rustfmt::skip]
 const UNSPACED_WORDS: [&str; 17] = [
-    "不",
-    "别",
-    "別",
-    "停",
-    "等",
-    "取消",
-    "撤销",
-    "没",
-    "いいえ",
-    "ない",
-    "やめ",
-    "待って",
-    "止め",
-    "だめ",
-    "아니",
-    "멈춰",
-    "취소",
+    "不", "别", "別", "停", "等", "取消", "撤销", "没", "いいえ", "ない", "やめ", "待って", "止め", "だめ", "아니", "멈춰", "취소",
 ];
+
+/// The length of the beginning, in words, or in letters of scripts without spaces.
+const OPENING: usize = 6;
+const UNSPACED_OPENING: usize = 12;
 
 /// Maximum number of words examined.
 const MAX_WORDS: usize = 2000;
@@ -39,12 +30,15 @@ const MAX_WORDS: usize = 2000;
 pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
-    let mut words = plain.split(|character| !is_part(character)).take(MAX_WORDS);
-    words.any(|word| {
-        WORDS
-            .split_whitespace()
-            .any(|known| known == word.trim_matches('\''))
-    }) || !plain.is_ascii() && UNSPACED_WORDS.iter().any(|known| plain.contains(known))
+    let words = plain.split(|character| !is_part(character));
+    let mut words = words.filter(|word| !word.is_empty()).take(MAX_WORDS).enumerate();
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    let objects = words.any(|(at, word)| {
+        let word = word.trim_matches('\'');
+        is_in(WORDS, word) || at < OPENING && is_in(OPENING_WORDS, word)
+    });
+    let opening: String = plain.chars().take(UNSPACED_OPENING).collect();
+    objects || UNSPACED_WORDS.iter().any(|known| opening.contains(known))
 }
 
 /// Returns the text that the user agreed to by answering a question or approving `plan`; `None` if the call failed or the
@@ -98,6 +92,7 @@ mod tests {
             "ok, know-how",
             "ja, mach weiter",
             "oui, vas-y",
+            "Übersetze jetzt auch die Seite mit den Preisen, die noch nicht übersetzt ist",
             "好的，继续",
             "",
         ] {
