@@ -302,7 +302,7 @@ impl<'t> Sentence<'t> {
     }
 
     /// Whether it adds to what was asked before: "translate too", "and the footer", "la fel".
-    fn continues(&self) -> bool {
+    pub(crate) fn continues(&self) -> bool {
         phrased::continues(self.text, &self.words, self.languages)
     }
 

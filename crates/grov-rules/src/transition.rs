@@ -4,6 +4,7 @@ use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
 use super::goal::{Goal, Sentence};
 use super::intent::{MAX_PROMPTS, current_goal};
+use super::new_work::about_finished;
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
 use super::{constraints, extraction, goal, scope};
@@ -77,13 +78,6 @@ struct Turn<'a> {
     question: &'a TaskContextQuestion,
     cleared: bool,
 }
-
-/// Phrases of a question about what the agent did.
-#[rustfmt::skip]
-const ABOUT_ACTIONS: &[&str] = &[
-    "did you", "have you", "you changed", "you added", "you did", "you used", "you put", "ai facut",
-    "ai schimbat", "ai pus", "ai adaugat", "ai folosit",
-];
 
 impl Turn<'_> {
     /// The analysis while `current` is the active task, which may be finished.
@@ -161,28 +155,12 @@ impl Turn<'_> {
         {
             return self.continue_with(task, Some(task), "the user went back to an earlier task");
         }
-        if let Some(last) = others.iter().rfind(|task| task.completed) {
-            let about_it = prompt.is_anaphoric || self.shared(last) > 0;
-            if prompt.empty || prompt.acknowledges || prompt.approves {
-                return continued(last, Some(last), "the user acknowledged finished work");
-            }
-            if prompt.objection == Objection::Plain || (prompt.objection == Objection::Fault && about_it) {
-                return continued(last, Some(last), "the user objected to finished work");
-            }
-            if prompt.orders && prompt.is_anaphoric && scope::subject(&self.text).is_empty() {
-                return continued(last, Some(last), "the user asked for more of finished work");
-            }
-            if prompt.only_asks && (about_it || self.asks_about_actions()) {
-                return continued(last, Some(last), "the user asked about finished work");
-            }
+        if let Some(last) = others.iter().rfind(|task| task.completed)
+            && let Some(why) = about_finished(prompt, &self.text, &last.goal)
+        {
+            return continued(last, Some(last), why);
         }
         self.start(TaskAction::NewTask, "no task was in work")
-    }
-
-    /// "Why did you …", "did you …": a question about what was done.
-    fn asks_about_actions(&self) -> bool {
-        let words = words(&self.text);
-        has_phrase(&words, ABOUT_ACTIONS)
     }
 
     /// How many subject words the prompts share with a task's goal.

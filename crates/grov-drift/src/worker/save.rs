@@ -16,14 +16,15 @@ use grov_hooks::event;
 use grov_memory::screened;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
-use grov_rules::{AgentSummary, agent_summary, new_work, only_asks};
+use grov_rules::{AgentSummary, agent_summary, new_work, only_asks, order_after, turns_to_other_work};
 use grov_runtime::UserMode;
 use grov_session::capture::{
-    Remembered, SaveContext, TaskMaterial, covered, reviewed, task_proposals, titled,
+    PerformedAction, Remembered, SaveContext, TaskMaterial, covered, reviewed, task_proposals, titled,
 };
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use time::OffsetDateTime;
 
 /// Bytes at the end of a transcript searched for edits.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
@@ -66,18 +67,14 @@ impl Loaded {
 
     /// The goal of the active task. A record keeps its goal; what a later prompt adds to it is added.
     fn goal(&self) -> Option<String> {
-        let stated = Some(self.contract.goal.clone());
-        let kept = self
-            .current()
-            .and_then(|task| task.captured_goal().map(str::to_owned));
-        let is_kept = kept
-            .as_deref()
-            .is_some_and(|goal| !self.contract.goal.contains(goal) && !goal.is_empty());
-        match &self.new_goal {
-            Some(goal) => Some(goal.clone()),
-            None if is_kept && !self.has_edited_goal => kept,
-            None => stated,
+        if let Some(goal) = &self.new_goal {
+            return Some(goal.clone());
         }
+        let stated = &self.contract.goal;
+        let kept = self.current().and_then(Task::captured_goal);
+        let kept = kept.filter(|goal| !goal.is_empty() && !self.has_edited_goal);
+        let goal = kept.map_or(stated.as_str(), |kept| goal_from(stated, kept).unwrap_or(kept));
+        Some(goal.to_owned())
     }
 
     /// The saved record of the active task.
@@ -94,11 +91,18 @@ impl Loaded {
     }
 }
 
-/// The goal of new work, if the newest prompt started it after the `newest` saved task; `stated` is the goal of the contract.
+/// The goal of new work, if the newest prompt started it after the tasks `saved`, newest first; `stated` is the goal of the contract.
 ///
 /// A prompt with another goal starts new work, unless the saved work is unfinished and the same files were changed again. After
-/// finished work, other files and a prompt without a word of it start new work, too.
-fn new_goal(material: &TaskMaterial, newest: &Task, stated: &str) -> Option<String> {
+/// finished and committed work, any order of its own does, as where the requests themselves are read; after finished work, other
+/// files and a prompt without a word of it.
+fn new_goal(
+    material: &TaskMaterial,
+    done: &[PerformedAction],
+    saved: &[Task],
+    stated: &str,
+) -> Option<String> {
+    let newest = saved.first()?;
     let goal = newest.captured_goal().unwrap_or_default();
     let changed = material.changed_since(newest.created_at);
     let goes_on = changed.iter().any(|file| newest.files_touched.contains(file));
@@ -106,13 +110,43 @@ fn new_goal(material: &TaskMaterial, newest: &Task, stated: &str) -> Option<Stri
     if material.changed_subject(goal, stated) {
         return (!(is_open && goes_on)).then(|| stated.to_owned());
     }
-    if is_open || goes_on || changed.is_empty() || stated.starts_with(goal) && stated != goal {
+    if is_open || !is_later_work(done, newest.created_at) {
+        return None;
+    }
+    let prompt = material.newest_prompt()?;
+    let is_committed = newest.linked_commit.is_some() || was_committed(done, newest, saved.get(1));
+    if (is_committed || turns_to_other_work(prompt))
+        && let Some(own) = order_after(prompt, goal)
+    {
+        return Some(own);
+    }
+    if goes_on || changed.is_empty() || stated.starts_with(goal) && stated != goal {
         return None;
     }
     let known = [&[goal.to_owned()], newest.files_touched.as_slice()]
         .concat()
         .join(" ");
-    new_work(material.newest_prompt()?, &known)
+    new_work(prompt, &known)
+}
+
+/// Whether something was changed for a later prompt than those of a task saved at this time.
+fn is_later_work(done: &[PerformedAction], saved_at: OffsetDateTime) -> bool {
+    let covered = covered(done, saved_at);
+    done.iter()
+        .any(|done| done.at > saved_at && done.prompt > covered && done.action.has_changed())
+}
+
+/// Whether the work of a saved task, which followed the `earlier` one, was committed.
+fn was_committed(done: &[PerformedAction], task: &Task, earlier: Option<&Task>) -> bool {
+    let before = earlier.map_or(0, |earlier| covered(done, earlier.created_at));
+    let own = |done: &&PerformedAction| done.at <= task.created_at && done.prompt > before;
+    done.iter().filter(own).any(|done| done.action.has_committed())
+}
+
+/// The part of the contract's goal from the goal `kept` of a record on: what came before is earlier work.
+fn goal_from<'g>(stated: &'g str, kept: &str) -> Option<&'g str> {
+    let at = stated.find(kept).filter(|_| !kept.is_empty())?;
+    stated.get(at..)
 }
 
 /// A task to be saved, before the judge extracts its reasoning.
@@ -174,9 +208,7 @@ impl TurnWorker<'_> {
         let ignore = GrovIgnore::at(&place);
         let done = task_rows::done(&steps);
         let mut material = task_rows::material(&contract, done.clone(), &root, &ignore);
-        let new_goal = saved
-            .first()
-            .and_then(|newest| new_goal(&material, newest, &contract.goal));
+        let new_goal = new_goal(&material, &done, &saved, &contract.goal);
         let mut covered_prompts = 0;
         if let Some(earlier) = saved.get(usize::from(new_goal.is_none())) {
             covered_prompts = covered(&done, earlier.created_at);
@@ -444,3 +476,6 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
     let from = length.saturating_sub(MAX_TRANSCRIPT_BYTES);
     read_range(path, from, MAX_TRANSCRIPT_BYTES).ok()
 }
+
+#[cfg(test)]
+mod tests;
