@@ -153,6 +153,12 @@ impl ActionSketch {
         self.action_type.modifies_files() || self.effects.iter().any(|effect| effect.is_change())
     }
 
+    /// Whether it changes something, or runs a program whose effects the command line does not show. Tests and builds do neither.
+    pub fn acts(&self) -> bool {
+        let checks = |effect: &EffectKind| matches!(effect, EffectKind::Test | EffectKind::Build);
+        !self.effects.iter().any(checks) && (self.is_change() || self.effects.contains(&EffectKind::Execute))
+    }
+
     /// Whether the action may have taken effect. A failed or refused call has not, except for a failed command, which may
     /// have run in part. An action with an unknown result counts as done.
     pub fn took_effect(&self) -> bool {

@@ -9,7 +9,7 @@ use self::words::{
 };
 use super::clean::clean;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
-use grov_domain::{ActionSketch, EffectKind};
+use grov_domain::{ActionSketch, EffectKind, StepOutcome};
 use grov_scope::phrases::any_at;
 
 /// What the last text of a turn claims.
@@ -52,6 +52,10 @@ pub(crate) struct Proof {
     pub(crate) failed: bool,
     /// There was a commit and no change after it.
     pub(crate) committed: bool,
+    /// The last commit failed, and no check passed after it.
+    pub(crate) refused: bool,
+    /// A change, or a program that does more than look, check or build, failed.
+    pub(crate) failed_to_act: bool,
     /// Something ran that did more than look, check or build.
     pub(crate) acted: bool,
 }
@@ -303,6 +307,39 @@ fn changes_prose_only(action: &ActionSketch) -> bool {
         && !action.effects.contains(&EffectKind::Install)
 }
 
+/// What git says when a commit has nothing to do.
+const NOTHING_TO_COMMIT: &[&str] = &["nothing to commit", "not a git repository"];
+
+/// How the results of calls begin that a hook of the client refused.
+const REFUSALS: &[&str] = &["Grov:", "PreToolUse:"];
+
+/// Whether a failed action is a commit that ran and was not made: a hook refused it. The user may have refused the call, and in
+/// `git commit && git push` the push may have failed.
+fn is_refused_commit(action: &ActionSketch) -> bool {
+    let output = action.output.as_deref().unwrap_or_default();
+    action.is_commit()
+        && StepOutcome::of_failure(output) == StepOutcome::Failed
+        && !REFUSALS
+            .iter()
+            .any(|start| output.trim_start().starts_with(start))
+        && !NOTHING_TO_COMMIT.iter().any(|reason| output.contains(reason))
+        && !output.lines().any(reports_commit)
+}
+
+/// Whether a line of git reports a commit: `[main 1a2b3c4] Add a limit`.
+fn reports_commit(line: &str) -> bool {
+    let inside = line.strip_prefix('[').and_then(|line| line.split_once("] "));
+    let hash = inside.and_then(|(inside, _)| inside.rsplit(' ').next());
+    hash.is_some_and(|hash| hash.len() >= 7 && hash.bytes().all(|letter| letter.is_ascii_hexdigit()))
+}
+
+impl Proof {
+    /// Whether what was tried failed, and nothing came of it.
+    pub(crate) fn is_fruitless(self) -> bool {
+        self.failed_to_act && !(self.changed || self.acted || self.committed)
+    }
+}
+
 /// What the actions prove.
 pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     let mut proof = Proof::default();
@@ -313,6 +350,7 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
             proof.failed = passed == Some(false);
             proof.tested = passed == Some(true);
             proof.unverified = false;
+            proof.refused &= !proof.tested;
         } else if !failed
             && !action.is_change()
             && action.command.is_some()
@@ -322,10 +360,11 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
             (proof.tested, proof.failed, proof.unverified) = (true, false, false);
         }
         if failed {
+            proof.refused |= is_refused_commit(action);
+            proof.failed_to_act |= action.acts();
             continue;
         }
-        proof.acted |=
-            !is_check(action) && (action.is_change() || action.effects.contains(&EffectKind::Execute));
+        proof.acted |= action.acts();
         if action.only_restores() {
             proof.undone = true;
             (proof.changed, proof.tested) = (false, false);
@@ -341,6 +380,7 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
         if action.is_commit() {
             proof.committed = true;
             proof.changed = true;
+            proof.refused = false;
         }
     }
     proof
@@ -361,6 +401,10 @@ pub(crate) fn finished(
     let is_proven = proof.tested || proof.committed || claims.done || claims.tests_pass && proof.changed;
     let waits = claims.asks && !(claims.offers && is_proven);
     if !ended || waits || claims.plans || claims.unfinished || proof.failed || proof.undone {
+        return None;
+    }
+    // Whatever the answer says: "Done" after a commit that a hook refused.
+    if proof.refused || proof.is_fruitless() {
         return None;
     }
     if proof.committed {
@@ -415,7 +459,8 @@ fn matches_goal_verb(verb: &str, goal: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Proof, claims_of, finished};
+    use super::{Proof, claims_of, finished, proof_of};
+    use grov_domain::{ActionSketch, ActionType, EffectKind};
 
     /// Whether an answer after an unchecked change says that the work is finished.
     fn is_finished(answer: &str) -> bool {

@@ -216,9 +216,17 @@ impl TaskMaterial {
             && !self.has_changed()
     }
 
-    /// Whether to save the task: it changed something, made a decision with a reason, or was saved `before`.
+    /// Whether what was tried failed, and nothing came of it.
+    fn is_fruitless(&self) -> bool {
+        let mut tried = self.actions().filter(|action| action.acts()).peekable();
+        tried.peek().is_some() && tried.all(|action| action.failed == Some(true))
+    }
+
+    /// Whether to save the task: it changed something, made a decision with a reason, or was saved `before`. Decisions about work of
+    /// which nothing came are none.
     pub fn is_memory(&self, reasoning: &Reasoning, before: Option<&Task>) -> bool {
-        before.is_some() || self.has_changed() || reasoning.has_decision()
+        let decided = || reasoning.has_decision() && !self.is_fruitless();
+        before.is_some() || self.has_changed() || decided()
     }
 
     /// Returns the prompts from the one that states the goal on. Earlier ones are about something else.

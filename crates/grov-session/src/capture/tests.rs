@@ -368,3 +368,47 @@ fn a_private_part_is_not_revealed_by_a_cut() {
         }
     }
 }
+
+#[test]
+fn a_staged_folder_is_no_changed_file() {
+    let staged = |file: &str| command("git add x", EffectKind::VersionControl, file);
+    let touched = |done: &[PerformedAction]| saved(&material(&["Send the news"], done)).files_touched;
+    assert_eq!(
+        touched(&[edit("news/send.py", 1), staged("news")]),
+        ["news/send.py"]
+    );
+    assert_eq!(
+        touched(&[edit("news/send.py", 1), staged("other.py")]),
+        ["news/send.py"]
+    );
+    assert_eq!(touched(&[staged("news/send.py")]), ["news/send.py"]);
+    let mut both = command(
+        "printf x > news/send.py && git add news",
+        EffectKind::Write,
+        "news/send.py",
+    );
+    both.action.files.push("/p/news".to_owned());
+    assert_eq!(touched(&[both]), ["news/send.py"]);
+}
+
+#[test]
+fn the_decision_of_work_that_failed_is_no_memory() {
+    let reasoning = Reasoning {
+        decisions: vec![grov_domain::Decision {
+            choice: "I chose a mutex".to_owned(),
+            reason: "of races".to_owned(),
+        }],
+        ..Reasoning::default()
+    };
+    let is_memory = |failed, read_only: bool| {
+        let mut done = edit("a.py", 1);
+        done.action.failed = Some(failed);
+        if read_only {
+            done.action.action_type = ActionType::Read;
+        }
+        material(&["Make the counter safe"], &[done]).is_memory(&reasoning, None)
+    };
+    assert!(!is_memory(true, false));
+    assert!(is_memory(false, false));
+    assert!(is_memory(true, true), "a question may lead to a decision");
+}
