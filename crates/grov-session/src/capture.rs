@@ -322,14 +322,24 @@ impl TaskMaterial {
         })
     }
 
-    /// Returns the files that were changed or, if there are none, those that were read.
+    /// Returns the files whose content was changed or, if there are none, those that were staged or, if there are none, those that
+    /// were read. A folder that was staged with files in it says nothing more.
     fn files_touched(&self) -> Vec<String> {
-        let changed = self.files_of(ActionSketch::has_changed);
-        if changed.is_empty() {
-            self.files_of(ActionSketch::took_effect)
-        } else {
-            changed
+        let has_written = |action: &ActionSketch| action.changes_build_inputs() && action.took_effect();
+        let mut files = self.files_of(has_written);
+        if files.is_empty() {
+            files = self.files_of(ActionSketch::has_changed);
         }
+        if files.is_empty() {
+            files = self.files_of(ActionSketch::took_effect);
+        }
+        let all = files.clone();
+        let is_in = |file: &String, folder: &str| {
+            let rest = file.strip_prefix(folder);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        files.retain(|file| !all.iter().any(|other| is_in(other, file)));
+        files
     }
 
     fn files_of(&self, wanted: impl Fn(&ActionSketch) -> bool) -> Vec<String> {

@@ -60,7 +60,16 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
         "archive" | "format-patch" => {
             return shell.add(Write, options.value("-o --output --output-directory"));
         }
-        "add" | "stage" | "update-index" | "commit" => (operands(), None),
+        "add" | "stage" | "update-index" | "commit" => {
+            let named = |place: Place| {
+                if looks_like_folder(&place.path) {
+                    place.into_folder()
+                } else {
+                    place
+                }
+            };
+            (operands().into_iter().map(named).collect(), None)
+        }
         "init" => (shell.folder_places(options.operands.first()), None),
         "clone" => (shell.folder_places(clone_folder(&options)), Some(Network)),
         "pull" | "push" | "fetch" => (Vec::new(), Some(Network)),
@@ -91,6 +100,12 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             .findings
             .add(effect, if is_unnamed { Vec::new() } else { places });
     }
+}
+
+/// Whether a path that is staged looks like a folder: its name has no ending and no capital letter, unlike `Makefile`.
+fn looks_like_folder(path: &str) -> bool {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    !name.contains(|letter: char| letter == '.' || letter.is_uppercase())
 }
 
 /// Commands that list by default or with some options, and otherwise change the repository.

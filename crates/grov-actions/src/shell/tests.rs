@@ -231,7 +231,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("git blame -L 1,5 src/a.rs", "read src/a.rs"),
     ("git grep -n foo -- src", "read src/"),
     ("git add -A", "versioncontrol"),
-    ("git add src/a.rs b", "versioncontrol src/a.rs b"),
+    ("git add src/a.rs b", "versioncontrol src/a.rs b/"),
     ("git add .", "versioncontrol ./"),
     ("git commit -m 'remove a.rs; rm -rf'", "versioncontrol"),
     (
@@ -285,8 +285,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("git tag v1", "versioncontrol"),
     ("git remote -v", "read"),
     ("git worktree add ../x topic", "versioncontrol /x/"),
-    ("cd sub && git add a", "versioncontrol sub/a"),
-    ("git -C sub add a", "versioncontrol sub/a"),
+    ("cd sub && git add a", "versioncontrol sub/a/"),
+    ("git -C sub add a", "versioncontrol sub/a/"),
     ("gh pr create --title x", "network"),
     // Network.
     ("curl https://example.com/a.json", "network"),
