@@ -7,6 +7,7 @@
 
 mod commit;
 mod lexicon;
+mod report;
 mod spaced;
 mod units;
 mod unspaced;
@@ -41,6 +42,8 @@ pub(crate) enum Source {
     Answer,
     /// The agent's last text of a turn, a plan, or a summary.
     Closing,
+    /// The agent's last text of a turn that changed something: it tells how the work does things.
+    Report,
     /// The message of a commit.
     Commit,
     /// What the agent said before an action.
@@ -72,7 +75,7 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
             candidate.weight += match source {
                 Source::Answer => 4,
                 Source::Prompt => 3,
-                Source::Closing => 2,
+                Source::Closing | Source::Report => 2,
                 Source::Commit => 1,
                 Source::Remark => 0,
             };
@@ -170,7 +173,8 @@ fn candidates(source: Source, text: &str) -> Vec<Candidate> {
         Source::Prompt | Source::Answer => cleaned.best(),
         _ => cleaned.whole.as_str(),
     };
-    let mut source = source;
+    let is_report = source == Source::Report;
+    let mut source = if is_report { Source::Closing } else { source };
     if source == Source::Answer {
         if words(text).len() <= MAX_ANSWER_WORDS {
             let found = spaced::answer(text).or_else(|| unspaced::answer(text));
@@ -192,7 +196,8 @@ fn candidates(source: Source, text: &str) -> Vec<Candidate> {
             continue;
         }
         let next = units.get(place + 1);
-        let one = of_unit(source, unit, next).filter(|one| words(&one.choice).len() <= MAX_CHOICE_WORDS);
+        let one = of_unit((source, is_report), unit, next)
+            .filter(|one| words(&one.choice).len() <= MAX_CHOICE_WORDS);
         found.extend(one.and_then(tidied).and_then(sound));
     }
     if found.is_empty() && source == Source::Commit {
@@ -201,7 +206,7 @@ fn candidates(source: Source, text: &str) -> Vec<Candidate> {
     found
 }
 
-fn of_unit(source: Source, unit: &Unit, next: Option<&Unit>) -> Option<Candidate> {
+fn of_unit((source, is_report): (Source, bool), unit: &Unit, next: Option<&Unit>) -> Option<Candidate> {
     if let Some(reason) = &unit.reason {
         return Some(Candidate {
             choice: unit.text.clone(),
@@ -215,6 +220,7 @@ fn of_unit(source: Source, unit: &Unit, next: Option<&Unit>) -> Option<Candidate
     let is_announced = unit.label == Some(Label::Decision) || unit.is_in_section;
     let context = Context {
         source,
+        is_report,
         is_announced,
         is_item: unit.is_item,
     };
@@ -249,6 +255,8 @@ fn of_unit(source: Source, unit: &Unit, next: Option<&Unit>) -> Option<Candidate
 #[derive(Clone, Copy, Debug)]
 struct Context {
     source: Source,
+    /// The text tells of work that changed something.
+    is_report: bool,
     /// A label or a heading says that it is a decision.
     is_announced: bool,
     /// It begins a list item.

@@ -22,32 +22,45 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     for known in &question.constraints {
         push_new(&mut limits, shorten(known, 200), constraints::MAX_CONSTRAINTS);
     }
+    // Closing texts are kept of turns that changed something.
+    let statements = question
+        .statements
+        .iter()
+        .map(|statement| match statement.source {
+            StatementSource::Closing => (Source::Report, statement.text.as_str()),
+            _ => sourced(statement),
+        });
+    let has_changed = question.actions.iter().any(ActionSketch::has_changed);
+    let answer = if has_changed {
+        Source::Report
+    } else {
+        Source::Closing
+    };
+    let last = (answer, question.answer.as_str());
     Reasoning {
         reasoning_trace,
-        decisions: decisions_of(actions, &question.prompts, &question.statements, &question.answer),
+        decisions: decisions_of(actions, &question.prompts, statements.chain([last])),
         constraints: limits,
         tags: extraction::tags(actions, &question.goal),
     }
 }
 
-/// The decisions of prompts, actions, other statements and the last answer.
-pub(crate) fn decisions_of(
-    actions: &[ActionSketch],
-    prompts: &[String],
-    statements: &[Statement],
-    answer: &str,
+/// The decisions of prompts, actions, and other texts of the agent.
+pub(crate) fn decisions_of<'a>(
+    actions: &'a [ActionSketch],
+    prompts: &'a [String],
+    statements: impl Iterator<Item = (Source, &'a str)>,
 ) -> Vec<Decision> {
     let stated = stated(actions);
     let prompts = prompts.iter().map(|prompt| (Source::Prompt, prompt.as_str()));
     let texts = prompts
         .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
-        .chain(statements.iter().map(sourced))
-        .chain([(Source::Closing, answer)]);
+        .chain(statements);
     decisions(texts)
 }
 
 /// A statement with its source.
-fn sourced(statement: &Statement) -> (Source, &str) {
+pub(crate) fn sourced(statement: &Statement) -> (Source, &str) {
     let source = match statement.source {
         StatementSource::UserAnswer => Source::Answer,
         StatementSource::Closing | StatementSource::Plan | StatementSource::Summary => Source::Closing,

@@ -2,8 +2,9 @@
 
 use super::claims::{check_result, claims_of, finished, is_check, proof_of};
 use super::clean::clean;
+use super::decisions::Source;
 use super::open_ends::open_ends;
-use super::reasoning::decisions_of;
+use super::reasoning::{decisions_of, sourced};
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
@@ -87,9 +88,11 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     } else {
         format!("Go on with: {wanted}")
     };
+    let statements = question.statements.iter().map(sourced);
+    let last = (Source::Closing, question.answer.as_str());
     SessionDigest {
         progress: extraction::trace(actions),
-        decisions: decisions_of(actions, &question.prompts, &question.statements, &question.answer),
+        decisions: decisions_of(actions, &question.prompts, statements.chain([last])),
         files_modified,
         open_ends: open_ends(&question.statements, &question.answer),
         current_state: format!("{changed}{tested}{committed}{waits}."),

@@ -6,6 +6,7 @@ use super::lexicon::{
     NEGATIONS, NUMERALS, OBSERVING, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES, REASON_LABELS, SINCE,
     SPEAKERS, STEPS,
 };
+use super::report::{TEST_WORDS, tells_of_fault, tells_of_inability, tells_of_work};
 use super::{Candidate, Context, Source, has_any, is_unspaced};
 use crate::goal::{Sentence, asks_for_work};
 use crate::phrased::only_assents;
@@ -400,6 +401,7 @@ fn weak(
         || has_any(ADVICE, choice)
         || choice.first().is_some_and(|first| first.is_any(GOING_ON))
         || is_short
+        || tells_of_inability(choice)
         || tells_step(choice, context)
     {
         return None;
@@ -408,8 +410,11 @@ fn weak(
         .first()
         .is_some_and(|word| word.is_any(&["why", "warum", "pourquoi"]));
     let sets_number = has_number(choice) && !choice.iter().any(|word| word.folded.starts_with("test"));
-    let explains =
-        has_any(RATIONALES, reason) || sets_number || matches!(kind, Kind::Otherwise | Kind::Purpose);
+    let tells = kind == Kind::Cause && context.is_report && tells_of_work(choice) && !tells_of_fault(reason);
+    let explains = has_any(RATIONALES, reason)
+        || sets_number
+        || tells
+        || matches!(kind, Kind::Otherwise | Kind::Purpose);
     // "Added a queue since …", "I …", and not "VLC exits because …".
     let reports = choice.first().is_some_and(|first| {
         first.is_any(SPEAKERS)
@@ -424,6 +429,7 @@ fn weak(
     // "Because the API drops requests, calls go through a bucket."
     let is_report = context.source == Source::Commit
         || reports
+        || tells
         || is_passive
         || sets_number
         || states
@@ -431,9 +437,6 @@ fn weak(
         || kind == Kind::Otherwise;
     (!is_question && is_report && reason.len() >= 3 && (explains || states || context.is_item)).then_some(1)
 }
-
-/// Words of a report on checks, which are no choice.
-const TEST_WORDS: &[&str] = &["build", "ci", "green", "pass", "passes", "test", "tests", "works"];
 
 /// The most words of a choice that is only named.
 const MAX_NAME: usize = 3;

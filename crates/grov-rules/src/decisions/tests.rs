@@ -1,5 +1,5 @@
 use super::*;
-use Source::{Answer, Closing, Commit, Prompt};
+use Source::{Answer, Closing, Commit, Prompt, Report};
 
 fn find(source: Source, text: &str) -> Vec<(String, String)> {
     let found = decisions([(source, text)]);
