@@ -13,6 +13,7 @@ mod units;
 mod unspaced;
 
 use super::clean::clean;
+use super::goal::Sentence;
 use super::text::{Word, ends_with_question, fold, shorten, words};
 use grov_domain::Decision;
 use grov_scope::phrases::any_at;
@@ -98,6 +99,34 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
         .take(MAX_DECISIONS)
         .map(Candidate::into_decision)
         .collect()
+}
+
+/// Whether a prompt states a decision, and whether it asks for work, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatedDecision {
+    /// It states none.
+    None,
+    /// It states one, and asks for nothing.
+    Alone,
+    /// It states one in an order, or beside one.
+    WithOrder,
+}
+
+/// Whether a prompt states a decision, and asks for work. What a label announces is no order: "Decision: use Postgres".
+pub(crate) fn stated_in_prompt(prompt: &str) -> StatedDecision {
+    if candidates(Source::Prompt, prompt).is_empty() {
+        return StatedDecision::None;
+    }
+    let cleaned = clean(prompt);
+    let rest = units(cleaned.best())
+        .into_iter()
+        .filter(|unit| unit.label.is_none() && !unit.is_in_section);
+    let rest: Vec<String> = rest.map(|unit| unit.text).collect();
+    if Sentence::read(&rest).iter().any(Sentence::asks_for_work) {
+        StatedDecision::WithOrder
+    } else {
+        StatedDecision::Alone
+    }
 }
 
 /// Different candidates with their terms, oldest first.

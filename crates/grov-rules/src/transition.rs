@@ -2,16 +2,20 @@
 
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
+use super::decisions::{self, StatedDecision};
 use super::goal::{Goal, Sentence};
 use super::intent::{MAX_PROMPTS, current_goal};
 use super::new_work::about_finished;
 use super::prompt::{Objection, Prompt, Relation};
-use super::text::{has_phrase, shorten, words};
+use super::text::{shorten, words};
 use super::{constraints, extraction, goal, scope};
 use grov_domain::{ClientDialect, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 
 /// A goal with so many subject words is self-contained.
 const SELF_CONTAINED_GOAL: usize = 4;
+
+/// The most words of an answer that takes note of an order for later work.
+const MAX_NOTE: usize = 12;
 
 /// The most other tasks compared.
 const MAX_TASKS: usize = 64;
@@ -216,6 +220,18 @@ impl Turn<'_> {
         self.answered() && !self.claims.unfinished && !self.proof.failed
     }
 
+    /// Whether the user only stated a decision, and the agent took note of it.
+    fn notes_decision(&self) -> bool {
+        let TaskContextQuestion { actions, prompts, .. } = self.question;
+        let is_short = || words(&self.question.answer).len() <= MAX_NOTE && !self.claims.unfinished;
+        let states = |prompt: &String| match decisions::stated_in_prompt(prompt) {
+            StatedDecision::None => false,
+            StatedDecision::Alone => true,
+            StatedDecision::WithOrder => is_short(),
+        };
+        actions.is_empty() && self.claims.says_something && self.answered() && prompts.iter().any(states)
+    }
+
     /// Whether the agent ended its turn without a question or plan.
     fn answered(&self) -> bool {
         self.stop_reason.is_none_or(|reason| reason == "end_turn") && !self.claims.asks && !self.claims.plans
@@ -224,6 +240,7 @@ impl Turn<'_> {
     fn start(&self, action: TaskAction, why: &str) -> TaskAnalysis {
         let answered =
             self.prompt.only_asks && !self.proof.changed && self.claims.says_something && self.answered();
+        let noted = self.notes_decision();
         let text = || shorten(&self.text, goal::MAX_CHARACTERS);
         let TaskContextQuestion { actions, answer, .. } = self.question;
         let done = || extraction::goal_from_actions(actions, answer, goal::MAX_CHARACTERS);
@@ -238,10 +255,11 @@ impl Turn<'_> {
             action,
             task_id: None,
             goal,
-            finished: answered || proof.is_some(),
+            finished: answered || noted || proof.is_some(),
             constraints: Vec::new(),
             reasoning: match (answered, proof) {
                 (true, _) => format!("{why}; it was a question and is answered"),
+                (_, None) if noted => format!("{why}; it states a decision, and nothing was to be done"),
                 (_, Some(proof)) => format!("{why}; {proof}"),
                 _ => why.to_owned(),
             },

@@ -5,7 +5,7 @@
 #[rustfmt::skip]
 pub(super) const CAUSES: &[&str] = &[
     "a causa de", "a causa del", "a causa della", "a causa di", "a cause d'", "a cause de", "a cause des", "a cause du",
-    "aangezien", "aufgrund", "avand in vedere ca", "because", "bo", "bowiem", "caci", "cunku", "dado que",
+    "aangezien", "aufgrund", "avand in vedere ca", "because", "because of", "bo", "bowiem", "caci", "cunku", "dado que",
     "dat fiind ca", "dato che", "debido a", "debido al", "denn", "deoarece", "din cauza", "doordat", "due to",
     "etant donne qu'", "etant donne que", "fiindca", "gdyz", "given that", "in quanto", "intrucat", "ja que", "jako ze",
     "omdat", "parce qu'", "parce que", "pentru ca", "per via", "perche", "poiche", "poniewaz", "por causa", "por culpa",

@@ -39,6 +39,20 @@ const NONE_OF: &[&str] = &[
     "niente", "ningun", "ninguna", "not", "pas", "sans", "sem", "senza", "sin", "zadnego", "zadnej", "zadnych", "без", "никаких",
 ];
 
+/// Words that reject something for good.
+const NEVER: &[&str] = &[
+    "asla",
+    "jamais",
+    "mai",
+    "never",
+    "nie",
+    "niemals",
+    "nigdy",
+    "nooit",
+    "nunca",
+    "никогда",
+];
+
 /// A connective in a sentence.
 #[derive(Clone, Copy, Debug)]
 struct Connective {
@@ -266,11 +280,37 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     } else {
         reason_text(text, all, one)
     };
+    let is_prompt = matches!(context.source, Source::Prompt | Source::Answer);
+    if is_prompt
+        && !is_turned
+        && let Some(at) = limit_after(all, after)
+    {
+        // "Postgres because of JSON indexes, never MySQL": the end belongs to the choice.
+        let limit = &text[all[at].start..];
+        let end = reason.len() - limit.len();
+        return Some(Candidate {
+            choice: format!("{choice_text}, {limit}"),
+            reason: reason[..end].to_owned(),
+            weight,
+        });
+    }
     Some(Candidate {
         choice: choice_text.to_owned(),
         reason: reason.to_owned(),
         weight,
     })
+}
+
+/// The longest limit behind a reason, in words.
+const MAX_LIMIT: usize = 5;
+
+/// The index of the first word of a limit behind a reason that begins at `from`: "never MySQL".
+fn limit_after(all: &[Word<'_>], from: usize) -> Option<usize> {
+    let at = (from + 2..all.len()).rev().find(|at| all[at - 1].pauses())?;
+    let limit = &all[at..];
+    let opens = limit[0].is_any(NEVER) || limit[0].is_any(NONE_OF);
+    let is_clause = limit.iter().any(|word| word.is_any(FINITE));
+    (opens && (2..=MAX_LIMIT).contains(&limit.len()) && !is_clause).then_some(at)
 }
 
 /// How surely words state a choice, from 1; `None` if they do not, or narrate a problem, or give advice.

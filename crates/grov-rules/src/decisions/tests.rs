@@ -459,3 +459,85 @@ fn how_something_is_since_the_work_is_a_choice() {
         assert_eq!(decisions([(Source::Closing, text)]), [], "{text}");
     }
 }
+
+#[test]
+#[rustfmt::skip]
+fn a_decision_in_prose_is_kept_as_in_a_list() {
+    check(&[
+        (Report, "Done. I round half up because the tax office demands it.", "I round half up", "the tax office demands it"),
+        (Report, "I append to a hash chain because the auditors want tamper evidence.", "I append to a hash chain", "the auditors want tamper evidence"),
+        (Report, "Amounts are stored in cents, since floats lose precision.", "Amounts are stored in cents", "floats lose precision"),
+        (Report, "Passwords are hashed with argon2id, because bcrypt truncates at 72 bytes.", "Passwords are hashed with argon2id", "bcrypt truncates at 72 bytes"),
+        (Report, "Because SQLite locks the whole file, writes go through one queue.", "writes go through one queue", "SQLite locks the whole file"),
+        (Report, "I split the table by tenant due to the data residency requirement.", "I split the table by tenant", "the data residency requirement"),
+        (Report, "Ich speichere Zeiten in UTC, weil die Filialen in drei Zeitzonen liegen.", "Ich speichere Zeiten in UTC", "die Filialen in drei Zeitzonen liegen"),
+        (Report, "The cache lives in Redis because three servers share it.", "The cache lives in Redis", "three servers share it"),
+        (Report, "Je stocke les heures en UTC parce que les magasins sont dans trois fuseaux.", "Je stocke les heures en UTC", "les magasins sont dans trois fuseaux"),
+    ]);
+}
+
+#[test]
+fn the_cause_of_a_fault_in_prose_is_no_decision() {
+    for text in [
+        "It fails because X is null.",
+        "The request fails because the token is null.",
+        "The page renders twice because the effect runs again.",
+        "It reads fifty rows at a time because that is the page size.",
+        "The list is empty because the query returned nothing.",
+        "I see the error because the port is closed.",
+        "I think it works because the log shows it.",
+        "The value is undefined because the hook runs before the fetch.",
+        "I couldn't run the tests because Docker is not installed.",
+        "The build runs in CI because the tests pass there.",
+    ] {
+        assert_eq!(find(Report, text), [], "{text}");
+    }
+    // A turn that changed nothing explains how something is.
+    assert_eq!(
+        find(
+            Closing,
+            "The cache lives in Redis because three servers share it."
+        ),
+        []
+    );
+}
+
+#[test]
+fn a_limit_behind_the_reason_belongs_to_the_choice() {
+    let cases = [
+        (
+            "Decision: we use Postgres for everything because of JSON indexes, never MySQL.",
+            "we use Postgres for everything, never MySQL",
+            "JSON indexes",
+        ),
+        (
+            "use pnpm because the disk is small, not yarn",
+            "use pnpm, not yarn",
+            "the disk is small",
+        ),
+        (
+            "nimm UUIDs, weil Kunden sonst die Zahlen sehen, niemals laufende Nummern",
+            "nimm UUIDs, niemals laufende Nummern",
+            "Kunden sonst die Zahlen sehen",
+        ),
+    ];
+    for (text, choice, reason) in cases {
+        assert_eq!(
+            find(Prompt, text),
+            [(choice.to_owned(), reason.to_owned())],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_prompt_that_only_states_a_decision_asks_for_nothing() {
+    let alone = "Decision: we use Postgres for everything because of JSON indexes, never MySQL.";
+    assert_eq!(super::stated_in_prompt(alone), super::StatedDecision::Alone);
+    let order = "Add a cache, and use Redis because we have it already";
+    assert_eq!(super::stated_in_prompt(order), super::StatedDecision::WithOrder);
+    assert_eq!(
+        super::stated_in_prompt("Add a cache"),
+        super::StatedDecision::None
+    );
+}

@@ -480,3 +480,30 @@ fn an_offer_at_the_end_leaves_nothing_open() {
         "It no longer fits. Which features are dispensable?"
     ));
 }
+
+#[test]
+fn a_decision_that_only_needs_a_note_is_not_left_unfinished() {
+    let is_finished = |prompt, letters, answer| {
+        let found = analyze_task_context(&question(None, Vec::new(), prompt, letters, answer));
+        found.finished
+    };
+    let decision = "Decision: we use Postgres for everything because of JSON indexes, never MySQL.";
+    assert!(is_finished(decision, "", "Noted."));
+    assert!(is_finished(
+        decision,
+        "",
+        "Noted, I will use Postgres from now on."
+    ));
+    assert!(is_finished(
+        "Use tabs everywhere, because the linter wants them",
+        "",
+        "Understood."
+    ));
+    assert!(!is_finished(decision, "", "Shall I migrate the tables?"));
+    assert!(!is_finished(
+        "Add a cache, and use Redis because we have it",
+        "r",
+        "I have read the code."
+    ));
+    assert!(!is_finished("Add a cache to the login page", "", "Noted."));
+}
