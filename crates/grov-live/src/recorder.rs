@@ -284,8 +284,7 @@ fn recorded(
     let index = exchange.request.index();
     let client = dialect::of(&exchange.request);
     let is_main = record.kind == ExchangeKind::Main;
-    let ends_turn =
-        is_main && exchange.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
+    let is_end = exchange.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
     RecordedExchange {
         id: record.id.clone(),
         client_session_id: record.client_session_id.clone(),
@@ -301,6 +300,9 @@ fn recorded(
             .map(tasks::outcomes)
             .unwrap_or_default(),
         answer: is_main.then(|| last_text(exchange)).flatten(),
+        report: (is_end && record.agent_id.is_some())
+            .then(|| last_text(exchange))
+            .flatten(),
         summary: (record.kind == ExchangeKind::Side(SideRequest::Compaction))
             .then(|| last_text(exchange))
             .flatten(),
@@ -309,7 +311,7 @@ fn recorded(
             .flatten()
             .and_then(|answer| tasks::title(&answer)),
         stop_reason: record.stop_reason.clone(),
-        ends_turn,
+        ends_turn: is_main && is_end,
         begins: is_main && index.is_some_and(|index| prompts::begins(client, index)),
         started_at: record.started_at,
         ended_at: record.ended_at,

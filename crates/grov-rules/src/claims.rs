@@ -3,9 +3,9 @@
 mod words;
 
 use self::words::{
-    ANNOUNCING, COURTEOUS, COURTESY, DONE, DONE_ALONE, DOUBTING, FAILING, FAILING_UNSPACED, GOING_ON,
-    MISSING, MISSING_UNSPACED, NEXT, NEXT_STEPS, NOTHING, NOTHING_UNFINISHED, OFFERS, OFFERS_UNSPACED,
-    PARTIAL, PLANS, RELATIVE, REPORTS, TESTS_PASS, USER_STEPS, WORKED,
+    ANNOUNCING, COURTEOUS, COURTESY, DELEGATED, DONE, DONE_ALONE, DOUBTING, FAILING, FAILING_UNSPACED,
+    GOING_ON, MISSING, MISSING_UNSPACED, NEXT, NEXT_STEPS, NOTHING, NOTHING_UNFINISHED, OFFERS,
+    OFFERS_UNSPACED, PARTIAL, PLANS, RELATIVE, REPORTS, TESTS_PASS, USER_STEPS, WORKED,
 };
 use super::clean::clean;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
@@ -23,6 +23,8 @@ pub(crate) struct Claims {
     pub(crate) worked: bool,
     /// Sentences that report like a log: "Fixed the typo in …".
     pub(crate) reports: Vec<String>,
+    /// It says that a subagent finished.
+    pub(crate) delegated: bool,
     /// It says that tests pass.
     pub(crate) tests_pass: bool,
     /// It ends with a question to the user.
@@ -107,6 +109,7 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
         }
         claims.done |= alone || claimed(&words, DONE);
         claims.worked |= claimed(&words, WORKED);
+        claims.delegated |= claimed(&words, DELEGATED);
         let reports =
             words.first().is_some_and(|word| word.is_any(REPORTS)) || reported_verb(&words).is_some();
         if reports && claims.reports.len() < 8 {
@@ -419,6 +422,9 @@ pub(crate) fn finished(
     if claims.done {
         return Some("the answer says that the work is done");
     }
+    if claims.delegated && proof.changed && !proof.unverified {
+        return Some("something was changed, and the answer says that a subagent finished");
+    }
     if claims.worked || claims.tests_pass || !claims.reports.is_empty() {
         if proof.tested {
             return Some("the answer reports finished work, and the tests passed");
@@ -490,6 +496,95 @@ mod tests {
         ] {
             assert!(!is_finished(answer), "{answer}: {:?}", claims_of(answer));
         }
+    }
+
+    fn action(
+        action_type: ActionType,
+        command: &str,
+        effects: &[EffectKind],
+        failed: bool,
+        output: &str,
+    ) -> ActionSketch {
+        ActionSketch {
+            action_type,
+            files: Vec::new(),
+            command: (!command.is_empty()).then(|| command.to_owned()),
+            effects: effects.to_vec(),
+            reasoning: None,
+            failed: Some(failed),
+            output: Some(output.to_owned()),
+            content: None,
+            line: None,
+            change: None,
+        }
+    }
+
+    fn commits(failed: bool, output: &str) -> ActionSketch {
+        let command = "git add -A && git commit -m 'Limit'";
+        action(
+            ActionType::Bash,
+            command,
+            &[EffectKind::VersionControl],
+            failed,
+            output,
+        )
+    }
+
+    fn is_done_after(actions: &[ActionSketch]) -> bool {
+        let claims = claims_of("Done. The limit is added and committed.");
+        finished(&claims, &proof_of(actions), None, "Add a limit", true).is_some()
+    }
+
+    #[test]
+    fn done_after_a_commit_that_a_hook_refused_is_not_done() {
+        let write = || action(ActionType::Write, "", &[], false, "ok");
+        let test = || action(ActionType::Bash, "npm test", &[EffectKind::Test], false, "ok");
+        let refused = || commits(true, "Exit code 1\n3 tests failed");
+        let status = action(ActionType::Bash, "git status", &[EffectKind::Read], false, "");
+        assert!(!is_done_after(&[write(), refused()]));
+        assert!(!is_done_after(&[write(), test(), refused(), status]));
+        assert!(is_done_after(&[write(), refused(), write(), commits(false, "")]));
+        assert!(is_done_after(&[write(), refused(), write(), test()]));
+        for output in [
+            "Exit code 1\nnothing to commit, working tree clean",
+            "The user doesn't want to proceed with this tool use. The tool use was rejected",
+            "Grov: a commit in violation of \"don't commit\"",
+            "Exit code 1\n[main 1a2b3c4] Limit\n 1 file changed\nfatal: could not read from remote",
+        ] {
+            assert!(is_done_after(&[write(), commits(true, output)]), "{output}");
+        }
+    }
+
+    #[test]
+    fn done_after_a_failed_edit_and_a_failed_command_is_not_done() {
+        let edit = || action(ActionType::Edit, "", &[], true, "String to replace not found");
+        let run = |failed| action(ActionType::Bash, "./x.sh", &[EffectKind::Execute], failed, "");
+        assert!(!is_done_after(&[edit(), run(true)]));
+        assert!(!is_done_after(&[edit()]));
+        assert!(is_done_after(&[run(false)]));
+        assert!(is_done_after(&[
+            edit(),
+            action(ActionType::Edit, "", &[], false, "ok")
+        ]));
+        assert!(is_done_after(&[]), "it may have been done in an earlier turn");
+    }
+
+    #[test]
+    fn work_that_a_subagent_finished_is_finished() {
+        let changed = Proof {
+            changed: true,
+            ..Proof::default()
+        };
+        let is_finished = |answer: &str, proof: &Proof| {
+            finished(&claims_of(answer), proof, None, "Describe the cache", false).is_some()
+        };
+        let answer = "The subagent finished; caching is by ETag.";
+        assert!(is_finished(answer, &changed));
+        assert!(!is_finished(answer, &Proof::default()));
+        assert!(!is_finished(
+            "The subagent finished. Next I'll wire it up.",
+            &changed
+        ));
     }
 
     #[test]

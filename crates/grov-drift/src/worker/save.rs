@@ -1,5 +1,6 @@
 //! Saves a session's task to team memory.
 
+mod reports;
 mod statements;
 
 use super::{Followed, TurnWorker};

@@ -34,6 +34,8 @@ pub(crate) struct RecordedExchange {
     pub(crate) results: Vec<ToolOutcome>,
     /// The last text of the answer in the main conversation.
     pub(crate) answer: Option<String>,
+    /// The last text of a subagent that ended with it.
+    pub(crate) report: Option<String>,
     /// The summary of the conversation, if the client asked for one.
     pub(crate) summary: Option<String>,
     /// The title of the session, if the client asked for one.

@@ -53,6 +53,8 @@ pub(super) struct Session {
     outcomes: LruCache<String, (bool, Option<String>)>,
     /// The task of each subagent, which may outlive the turn that started it.
     agents: LruCache<AgentId, SessionId>,
+    /// Subagents that changed something.
+    writers: LruCache<AgentId, ()>,
     /// The end of the newest turn of each task.
     endings: HashMap<SessionId, TurnEnding>,
     /// Texts of the turns of each task that may state decisions.
@@ -93,6 +95,7 @@ impl Session {
             turn: None,
             outcomes: LruCache::new(MAX_OUTCOMES),
             agents: LruCache::new(MAX_AGENTS),
+            writers: LruCache::new(MAX_AGENTS),
             endings: HashMap::new(),
             statements: HashMap::new(),
             recorded: HashMap::new(),
@@ -163,11 +166,15 @@ impl Session {
         {
             self.state(&task, StatementSource::Summary, summary);
         }
+        let report = self.report(exchange);
         let earlier_turn = exchange
             .agent_id
             .as_ref()
             .and_then(|agent| self.agents.get(agent).cloned());
         if let Some(task) = earlier_turn {
+            if let Some(report) = &report {
+                self.state(&task, StatementSource::Closing, report);
+            }
             return self.move_exchanges(vec![exchange.id.clone()], task).await;
         }
         let is_prompted = exchange.prompts.iter().any(|prompt| !prompt.queued);
@@ -183,6 +190,7 @@ impl Session {
             return Ok(());
         };
         turn.add(exchange);
+        turn.reports.extend(report);
         if self.has_no_task && !exchange.prompts.is_empty() {
             self.ask_first_intent(exchange).await;
         }
@@ -193,6 +201,17 @@ impl Session {
             self.judge(turn, exchange).await?;
         }
         Ok(())
+    }
+
+    /// The last text of a subagent that ends with this exchange, if it changed something. What others found is about the code as
+    /// it was.
+    fn report(&mut self, exchange: &RecordedExchange) -> Option<String> {
+        let agent = exchange.agent_id.as_ref()?;
+        if exchange.actions.iter().any(|action| action.sketch.is_change()) {
+            self.writers.insert(agent.clone(), ());
+        }
+        self.writers.get(agent)?;
+        exchange.report.clone()
     }
 
     /// Loads the stored tasks, and drops texts that another process had forgotten.

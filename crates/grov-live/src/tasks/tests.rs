@@ -275,6 +275,7 @@ impl TestSession {
             actions: record.steps.iter().map(SketchedAction::of).collect(),
             results: Vec::new(),
             answer: Some("Done.".to_owned()),
+            report: None,
             summary: None,
             title: None,
             stop_reason: record.stop_reason.clone(),
@@ -337,7 +338,13 @@ impl TestSession {
 
     /// Runs a step of a subagent.
     async fn handle_subagent(&mut self, agent: &str, edit: &str) {
-        let (mut record, mut event) = self.exchange(None, &[edit], false);
+        self.handle_subagent_step(agent, &[edit], None).await;
+    }
+
+    /// Runs a step of a subagent, which may end with a report.
+    async fn handle_subagent_step(&mut self, agent: &str, edits: &[&str], report: Option<&str>) {
+        let (mut record, mut event) = self.exchange(None, edits, false);
+        event.report = report.map(str::to_owned);
         record.kind = ExchangeKind::Subagent;
         record.agent_id = Some(AgentId::new(agent));
         event.kind = ExchangeKind::Subagent;

@@ -13,6 +13,8 @@ pub(super) struct OpenTurn {
     pub(super) turn: Turn,
     /// Subagents that acted.
     pub(super) agents: Vec<AgentId>,
+    /// The last texts of subagents that changed something.
+    pub(super) reports: Vec<String>,
     /// The directory and the commit at its start.
     pub(super) location: Location,
     /// Whether the conversation begins with this turn.
@@ -27,6 +29,7 @@ impl OpenTurn {
             exchanges: Vec::new(),
             turn: Turn::default(),
             agents: Vec::new(),
+            reports: Vec::new(),
             location,
             begins: exchange.begins,
             started_at: exchange.started_at,

@@ -15,6 +15,15 @@ pub(super) const DONE: &[&str] = &[
     "totul merge", "finalizata", "terminata", "sunt gata", "am rezolvat",
 ];
 
+/// A subagent has finished.
+#[rustfmt::skip]
+pub(super) const DELEGATED: &[&str] = &[
+    "agent finished", "agent has finished", "agent completed", "agent has completed", "agent is done", "agents finished",
+    "agents have finished", "subagent finished", "subagent has finished", "subagent completed", "subagent has completed",
+    "subagent is done", "subagents finished", "subagents have finished", "sub-agent finished", "sub-agent has finished",
+    "sub-agent completed", "subagent ist fertig", "sous-agent a termine", "subagente ha terminado",
+];
+
 #[rustfmt::skip]
 pub(super) const DONE_ALONE: &[&str] = &[
     "done", "finished", "complete", "completed", "gata", "terminat", "fixed", "rezolvat", "fertig", "erledigt", "termine", "fait",

@@ -128,6 +128,9 @@ impl Session {
         }
         self.remember(state);
         self.remember_agents(turn, &id);
+        for report in &turn.reports {
+            self.state(&id, StatementSource::Closing, report);
+        }
         if work.is_changed {
             self.state(&id, StatementSource::Closing, &answer);
         }

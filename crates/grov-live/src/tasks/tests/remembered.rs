@@ -360,3 +360,25 @@ async fn the_title_of_the_client_is_kept_with_the_first_task() {
     );
     assert_eq!(crate::tasks::title("no JSON"), None);
 }
+
+#[tokio::test]
+async fn the_decision_of_a_subagent_that_wrote_is_remembered() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("describe the cache"), &["theme.css"], false)
+        .await;
+    work.handle_subagent("a1", "notes/cache.md").await;
+    let decision = "I decided on ETag rather than Last-Modified because clocks differ between the nodes.";
+    work.handle_subagent_step("a1", &[], Some(decision)).await;
+    let found = "I decided on tabs rather than spaces because the linter wants them.";
+    work.handle_subagent_step("a2", &[], Some(found)).await;
+    work.next_verdict(verdict(TaskAction::TaskComplete));
+    work.handle(None, &[], true).await;
+    let questions = work.judge.reasoning_questions.lock().unwrap();
+    let stated: Vec<&str> = questions[0]
+        .statements
+        .iter()
+        .map(|statement| statement.text.as_str())
+        .collect();
+    assert_eq!(stated[0], decision, "{stated:?}");
+    assert!(!stated.contains(&found), "{stated:?}");
+}
