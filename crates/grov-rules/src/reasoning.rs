@@ -23,39 +23,40 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
         push_new(&mut limits, shorten(known, 200), constraints::MAX_CONSTRAINTS);
     }
     // Closing texts are kept of turns that changed something.
-    let statements = question
+    let texts = question
         .statements
         .iter()
         .map(|statement| match statement.source {
             StatementSource::Closing => (Source::Report, statement.text.as_str()),
             _ => sourced(statement),
         });
+    let mut statements: Vec<(Source, &str)> = texts.collect();
     let has_changed = question.actions.iter().any(ActionSketch::has_changed);
     let answer = if has_changed {
         Source::Report
     } else {
         Source::Closing
     };
-    let last = (answer, question.answer.as_str());
+    statements.push((answer, question.answer.as_str()));
     Reasoning {
         reasoning_trace,
-        decisions: decisions_of(actions, &question.prompts, statements.chain([last])),
+        decisions: decisions_of(actions, &question.prompts, &statements),
         constraints: limits,
         tags: extraction::tags(actions, &question.goal),
     }
 }
 
 /// The decisions of prompts, actions, and other texts of the agent.
-pub(crate) fn decisions_of<'a>(
-    actions: &'a [ActionSketch],
-    prompts: &'a [String],
-    statements: impl Iterator<Item = (Source, &'a str)>,
+pub(crate) fn decisions_of(
+    actions: &[ActionSketch],
+    prompts: &[String],
+    statements: &[(Source, &str)],
 ) -> Vec<Decision> {
     let stated = stated(actions);
     let prompts = prompts.iter().map(|prompt| (Source::Prompt, prompt.as_str()));
     let texts = prompts
         .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
-        .chain(statements);
+        .chain(statements.iter().copied());
     decisions(texts)
 }
 

@@ -88,11 +88,11 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     } else {
         format!("Go on with: {wanted}")
     };
-    let statements = question.statements.iter().map(sourced);
-    let last = (Source::Closing, question.answer.as_str());
+    let mut statements: Vec<(Source, &str)> = question.statements.iter().map(sourced).collect();
+    statements.push((Source::Closing, &question.answer));
     SessionDigest {
         progress: extraction::trace(actions),
-        decisions: decisions_of(actions, &question.prompts, statements.chain([last])),
+        decisions: decisions_of(actions, &question.prompts, &statements),
         files_modified,
         open_ends: open_ends(&question.statements, &question.answer),
         current_state: format!("{changed}{tested}{committed}{waits}."),
