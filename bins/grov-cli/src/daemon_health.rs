@@ -251,6 +251,29 @@ pub(crate) fn query(home: &Home) -> ProxyView {
     }
 }
 
+/// Queries the daemon that answers at an address as process `pid`, or as any process. For a daemon that could not record where
+/// it listens.
+pub(crate) fn query_at(address: SocketAddr, pid: Option<u32>) -> Option<ProxyView> {
+    let health: Health = fetch_health(connect(address).ok()?)?;
+    let is_wanted = health.pid.is_some() && pid.is_none_or(|pid| health.pid == Some(pid));
+    if health.status != "ok" || !is_wanted {
+        return None;
+    }
+    let is_secure = health.access.as_ref().is_some_and(|access| access.tls.is_some());
+    let url = format!("{}://{address}", if is_secure { "https" } else { "http" });
+    Some(ProxyView {
+        running: true,
+        state: ProxyState::Running,
+        base_url: Some(url.clone()),
+        url: Some(url),
+        pid: health.pid,
+        version: health.version,
+        judge: health.judge,
+        store: health.store,
+        access: health.access,
+    })
+}
+
 fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     // No permission means another user's process, which is not this home's daemon.

@@ -25,6 +25,8 @@ struct State {
     lock: Option<Lock>,
     /// The record by which other programs find the daemon. `None` before the daemon accepts connections.
     record: Option<Record>,
+    /// Whether the record could not be published, for example because the disk was full.
+    is_unpublished: bool,
     /// Why the home cannot be used.
     fault: Option<Fault>,
 }
@@ -43,6 +45,7 @@ impl HomeMonitor {
         let state = State {
             lock,
             record: None,
+            is_unpublished: false,
             fault: None,
         };
         Self {
@@ -55,6 +58,7 @@ impl HomeMonitor {
     pub(crate) fn publish(&self, record: Record) -> Result<(), LockError> {
         let mut state = self.state();
         let published = state.lock.as_ref().map_or(Ok(()), |lock| lock.publish(&record));
+        state.is_unpublished = state.lock.is_none() || published.is_err();
         state.record = Some(record);
         published
     }
@@ -85,6 +89,9 @@ impl HomeMonitor {
     /// Acquires the lock again if its file was removed.
     fn check_lock(&self) {
         let mut state = self.state();
+        if state.is_unpublished {
+            state.publish_late(&self.home);
+        }
         let Some(lock) = &state.lock else { return };
         if lock.is_in_place() {
             return;
@@ -133,6 +140,8 @@ impl HomeMonitor {
     ) -> io::Result<()> {
         let mut state = self.state();
         send(state.lock.as_ref().map(Lock::file))?;
+        // The other daemon is the one to find from now on.
+        state.is_unpublished = false;
         if let Some(lock) = state.lock.take() {
             lock.pass_on();
         }
@@ -155,6 +164,22 @@ impl HomeMonitor {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Tries again to take the lock and to publish the record, which fails while the home cannot be written or another daemon has
+    /// the lock.
+    fn publish_late(&mut self, home: &Home) {
+        if self.lock.is_none() {
+            self.lock = Lock::try_acquire(home).ok();
+        }
+        if let (Some(lock), Some(record)) = (&self.lock, &self.record)
+            && lock.publish(record).is_ok()
+        {
+            self.is_unpublished = false;
+            tracing::info!("other programs find this daemon now");
+        }
     }
 }
 
@@ -243,6 +268,35 @@ mod tests {
             daemon::read(&home).map(|record| record.pid),
             Some(std::process::id())
         );
+    }
+
+    #[test]
+    fn a_daemon_that_started_on_a_full_disk_is_found_once_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(&folder.path().join("home"));
+        home.create().unwrap();
+        let now = grov_domain::Clock::now(&SystemClock);
+        let record = || Record::of_this_process("http://127.0.0.1:8080", "1.2.3", now);
+        for is_locked in [true, false] {
+            // Instead of a full disk: a directory that cannot be replaced by a file.
+            let blocked = [home.daemon_record(), home.daemon_lock()];
+            let blocked = if is_locked { &blocked[..1] } else { &blocked[..] };
+            for path in blocked {
+                std::fs::create_dir_all(path.join("inside")).unwrap();
+            }
+            let monitor = HomeMonitor::new(&home, Lock::acquire(&home).ok());
+            assert_eq!(monitor.is_locked(), is_locked);
+            assert_eq!(monitor.publish(record()).is_err(), is_locked);
+            monitor.check_lock();
+            assert_eq!(daemon::read(&home), None);
+            for path in blocked {
+                std::fs::remove_dir_all(path).unwrap();
+            }
+            monitor.check_lock();
+            assert_eq!(daemon::read(&home), Some(record()), "locked: {is_locked}");
+            monitor.release();
+            std::fs::remove_file(home.daemon_lock()).unwrap();
+        }
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@ use grov_hooks::settings::{Registry, SettingsFile, routed_to};
 use grov_runtime::port::{Listener, holder, is_answering, listener_at};
 use grov_runtime::{Environment, Home, Settings, Url, daemon};
 use std::ffi::OsStr;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Loopback connections succeed or fail almost immediately.
@@ -81,12 +81,14 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
                 Ok(()) => listens_elsewhere(context, proxy),
                 Err(fault) => Some(fault.to_string()),
             };
-            fault.map_or(Ok(()), |fault| {
-                Err(HookError::Daemon(format!(
+            match (fault, relays_only(context, proxy)) {
+                (Some(fault), _) => Err(HookError::Daemon(format!(
                     "grov-proxyd does not listen at {proxy}, where this client sends {}: {fault}",
                     traffic(context)
-                )))
-            })
+                ))),
+                (None, Some(fault)) => Err(HookError::Daemon(fault)),
+                (None, None) => Ok(()),
+            }
         }
     }
 }
@@ -108,7 +110,10 @@ pub(crate) fn at_prompt(context: &HookContext<'_>, proxy: SocketAddr) -> Option<
     }
     let port = proxy.port();
     if TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_err() {
-        let fault = context.programs.start_proxy(port).err()?;
+        let Err(fault) = context.programs.start_proxy(port) else {
+            let notice = relays_only(context, proxy)?;
+            return Some(event::with_notice(None, &format!("Grov: {notice}")));
+        };
         return Some(refusal(format!(
             "grov-proxyd does not run, and cannot be started: {fault}."
         )));
@@ -133,6 +138,15 @@ pub(crate) fn at_prompt(context: &HookContext<'_>, proxy: SocketAddr) -> Option<
     }
     let advice = port_advice(context, port);
     (!is_answering(proxy)).then(|| refusal(format!("{taken} {advice}")))
+}
+
+/// What it means for a daemon that was just started that the home cannot be written; `None` if it can.
+fn relays_only(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
+    let fault = context.home.write_fault()?;
+    Some(format!(
+        "{} cannot be written: {fault}. The proxy at {proxy} passes requests on, but nothing is recorded.",
+        context.home.root().display()
+    ))
 }
 
 fn stopped(pid: u32) -> HookError {
@@ -222,7 +236,12 @@ fn port_advice(context: &HookContext<'_>, port: u16) -> String {
 /// starting may not have published its address.
 fn is_home_daemon(home: &Home, port: u16) -> bool {
     let is_starting = || daemon::is_running(home) && daemon::read(home).is_none();
-    daemon_at(home, port).is_some() || is_starting()
+    // Without a writable home a daemon can neither take the lock nor record its address.
+    let is_unrecorded = || {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        home.write_fault().is_some() && matches!(listener_at(address), Listener::Grov { .. })
+    };
+    daemon_at(home, port).is_some() || is_starting() || is_unrecorded()
 }
 
 /// The running daemon of this home that listens at `port`.

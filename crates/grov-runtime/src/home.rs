@@ -100,6 +100,15 @@ impl Home {
         })
     }
 
+    /// Why nothing can be written to the directory, such as a full disk; `None` if a small file can, which is removed again.
+    pub fn write_fault(&self) -> Option<io::Error> {
+        let path = self.root.join(format!(".writable-{}.tmp", std::process::id()));
+        let written = std::fs::write(&path, [b'.'; 4096]);
+        // Fails if it could not be created.
+        let _ = std::fs::remove_file(&path);
+        written.err()
+    }
+
     /// The directory itself, absolute.
     pub fn root(&self) -> &Path {
         &self.root

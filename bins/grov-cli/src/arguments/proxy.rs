@@ -13,6 +13,9 @@ pub(crate) struct ProxyArguments {
     /// Start a new process session first; used by --detach
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) own_session: bool,
+    /// Wait no longer than a hook can; used by hooks
+    #[arg(long, hide = true, requires = "detach")]
+    pub(crate) for_hook: bool,
     #[command(subcommand)]
     pub(crate) command: Option<ProxyCommand>,
 }

@@ -31,9 +31,9 @@ struct Answer {
 pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Terminal) -> Outcome {
     let context = || Context::load(common, terminal);
     match &arguments.command {
-        None if arguments.detach => start(common, &arguments.flags, terminal),
+        None if arguments.detach => start(common, &arguments.flags, arguments.for_hook, terminal),
         None => foreground(common, arguments),
-        Some(ProxyCommand::Start(flags)) => start(common, flags, terminal),
+        Some(ProxyCommand::Start(flags)) => start(common, flags, false, terminal),
         Some(ProxyCommand::Stop) => stop::run(common, terminal),
         Some(ProxyCommand::Restart) => restart::run(common, terminal),
         Some(ProxyCommand::Move) => relocate::run(&context()?),
@@ -58,11 +58,11 @@ fn foreground(common: &Common, arguments: &ProxyArguments) -> Outcome {
 }
 
 /// Starts the daemon in the background. One that runs an older version hands over to the installed one.
-fn start(common: &Common, flags: &DaemonFlags, terminal: Terminal) -> Outcome {
+fn start(common: &Common, flags: &DaemonFlags, for_hook: bool, terminal: Terminal) -> Outcome {
     let environment = Environment::of_process();
     let home = Home::locate(common.home.as_deref(), &environment)?;
     let program = find_program(&environment)?;
-    let start = DaemonStart::new(&home, flags, &environment)?;
+    let start = DaemonStart::new(&home, flags, &environment)?.for_hook(for_hook);
     for warning in start.settings.warnings() {
         note!("warning: {warning}");
     }

@@ -94,8 +94,8 @@ impl Own<'_> {
 
 impl Programs for Own<'_> {
     fn start_proxy(&self, port: u16) -> Result<(), HookError> {
-        // The command itself gives up after 15 seconds, before the client stops waiting for the hook.
-        self.run(&["proxy", "--detach", "--port", &port.to_string()])
+        // The command itself gives up after three seconds, before the client stops waiting for the hook.
+        self.run(&["proxy", "--detach", "--for-hook", "--port", &port.to_string()])
             .map(|_| ())
     }
 

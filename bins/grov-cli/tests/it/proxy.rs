@@ -85,15 +85,22 @@ impl Installed {
 
 /// Answers every request like a healthy daemon.
 fn healthy() -> String {
+    healthy_as(String::new)
+}
+
+/// Like [`healthy`], with more fields of the answer.
+fn healthy_as(fields: impl Fn() -> String + Send + 'static) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let _ = stream.read(&mut [0; 1024]);
-            let _ = stream.write_all(
-                b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":\"ok\",\"version\":\"9.9.9\"}",
+            let fields = fields();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{{\"status\":\"ok\",\"version\":\"9.9.9\"{fields}}}"
             );
+            let _ = stream.write_all(answer.as_bytes());
         }
     });
     url
@@ -336,6 +343,70 @@ fn the_error_of_a_detached_daemon_is_shown() {
     assert!(
         ended.code == 2 && ended.stderr.contains("printed no error"),
         "{ended:?}"
+    );
+}
+
+/// The fake daemon serves but cannot record where: its health, which the test answers, has its process id.
+fn serving_unrecorded() -> (Installed, String) {
+    let installed = Installed::new().env("GROV_FAKE_UNRECORDED", "1");
+    let notes = installed.scene.path("notes");
+    let url = healthy_as(move || {
+        let notes = std::fs::read_to_string(&notes).unwrap_or_default();
+        let pid = notes.lines().find_map(|line| line.strip_prefix("pid="));
+        format!(",\"pid\":{}", pid.unwrap_or("0"))
+    });
+    let port = url.rsplit(':').next().unwrap().to_owned();
+    (installed, port)
+}
+
+#[test]
+fn a_daemon_that_serves_but_cannot_record_its_address_is_not_killed() {
+    let (installed, port) = serving_unrecorded();
+    let ended = installed.run(&["proxy", "--detach", "--json", "--port", &port]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let answer = json(&ended);
+    let pid = answer["pid"].as_u64().unwrap();
+    let _running = Running(pid);
+    assert_eq!(
+        (&answer["url"], &answer["started"]),
+        (&format!("http://127.0.0.1:{port}").into(), &true.into())
+    );
+    assert!(
+        ended.stderr.contains("could not record that") && ended.stderr.contains("nothing is recorded"),
+        "{ended:?}"
+    );
+    assert!(Path::new(&format!("/proc/{pid}")).exists() || cfg!(not(target_os = "linux")));
+}
+
+#[test]
+fn a_home_that_cannot_be_created_still_gets_a_relay() {
+    let (installed, port) = serving_unrecorded();
+    // A file where the home should be.
+    std::fs::write(installed.grov_home(), "").unwrap();
+    let ended = installed.run(&["proxy", "--detach", "--json", "--port", &port]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let _running = Running(json(&ended)["pid"].as_u64().unwrap());
+    assert!(ended.stderr.contains(".grov cannot be written: "), "{ended:?}");
+}
+
+#[test]
+fn a_hook_answers_in_time_while_a_daemon_starts_slowly() {
+    let installed = Installed::new().env("GROV_FAKE_UNRECORDED", "1");
+    let start = std::time::Instant::now();
+    let ended = installed.run(&["proxy", "--detach", "--for-hook", "--json", "--port", "9"]);
+    assert!(start.elapsed().as_secs_f64() < 4.5, "{:?}", start.elapsed());
+    let message = json(&ended)["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("is still starting"), "{message}");
+    let pid = message.split(|character: char| !character.is_ascii_digit());
+    let pid = pid.filter_map(|word| word.parse().ok()).next().unwrap();
+    let _running = Running(pid);
+    assert!(
+        Command::new("kill")
+            .args(["-0", &pid.to_string()])
+            .status()
+            .unwrap()
+            .success(),
+        "it was killed while it started"
     );
 }
 

@@ -48,7 +48,9 @@ pub(crate) fn run(context: &Context) -> Outcome {
             port: Some("0".to_owned()),
             ..DaemonFlags::default()
         };
-        (proxy, _) = DaemonStart::new(&context.home, &flags, &Environment::of_process())?.run()?;
+        let start = DaemonStart::new(&context.home, &flags, &Environment::of_process())?;
+        // Hooks run this command.
+        (proxy, _) = start.for_hook(true).run()?;
     }
     let unknown = || Failure::error("proxy", "the proxy's address is not known");
     let url = proxy.base_url.ok_or_else(unknown)?;
