@@ -67,6 +67,21 @@ pub fn transcripts_of(transcript: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
+/// The transcript of a session in the client's folders; `None` if there is none, or the id is no file name.
+pub fn transcript_named(folders: &[PathBuf], session: &str) -> Option<PathBuf> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if session.is_empty() || !session.bytes().all(is_plain) {
+        return None;
+    }
+    let name = format!("{session}.jsonl");
+    let projects = folders.iter().flat_map(|folder| std::fs::read_dir(folder));
+    let mut transcripts = projects
+        .flatten()
+        .flatten()
+        .map(|project| project.path().join(&name));
+    transcripts.find(|path| path.is_file())
+}
+
 fn collect(folder: &Path, found: &mut Vec<(PathBuf, u64)>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

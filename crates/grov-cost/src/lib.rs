@@ -20,7 +20,7 @@ mod price;
 mod reader;
 mod spending;
 
-pub use files::{client_folders, transcripts_below, transcripts_of};
+pub use files::{client_folders, transcript_named, transcripts_below, transcripts_of};
 pub use line::UsageEntry;
 pub use price::{PriceBook, PriceError};
 pub use reader::UsageReader;

@@ -2,16 +2,18 @@
 
 mod transcript;
 
+use crate::client_spending::folders;
 use crate::context::Context;
 use crate::format::{bytes, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
+use grov_cost::transcript_named;
 use grov_domain::{ClientSessionId, TaskId};
 use grov_drift::DeliveryLog;
 use grov_query::{InjectionView, PromptView, injections};
 use serde::Serialize;
-use std::path::Path;
+use std::path::PathBuf;
 use transcript::Conversation;
 
 /// Maximum characters of a line of text.
@@ -33,8 +35,12 @@ pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     let answer = context.read(async |store| {
         let session = session::resolve(store, wanted, &project).await?.id;
         let hooked = store.hook_session_summary(&session).await?;
-        let transcript = hooked.and_then(|session| session.transcript_path);
-        let said = transcript.map(|path| transcript::read(Path::new(&path)));
+        let recorded = hooked
+            .and_then(|session| session.transcript_path)
+            .map(PathBuf::from);
+        // Also in a session that goes through the proxy, hooks restore what a compaction lost.
+        let transcript = recorded.or_else(|| transcript_named(&folders(), session.as_str()));
+        let said = transcript.map(|path| transcript::read(&path));
         let Conversation { prompts, hooked } = said.unwrap_or_default();
         let delivered = DeliveryLog::of(home, &session).map(|log| log.read());
         let delivered: Vec<TaskId> = delivered.into_iter().flatten().collect();

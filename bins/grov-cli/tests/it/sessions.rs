@@ -334,6 +334,32 @@ fn what_was_said_is_listed_with_its_reason() {
 }
 
 #[test]
+fn injected_lists_what_a_hook_restored_in_a_session_of_the_proxy() {
+    let scene = Scene::new();
+    let session = "0190cccc-0000-7000-8000-000000000001";
+    let text = "<grov-context source=\"compaction\">\nGoal: page the archive\n</grov-context>";
+    fill(&scene, async |store| {
+        let record = crate::stored::exchange(session, session, "/p", 0, Vec::new());
+        assert_eq!(store.append(&Redacted::each(&[record])).await.unwrap(), 1);
+    });
+    let line = object!({
+        "type": "attachment", "timestamp": "2026-05-01T10:00:00Z",
+        "attachment": {"type": "hook_additional_context", "hookEvent": "SessionStart", "content": [text]},
+    });
+    scene.write(
+        &format!("home/.claude/projects/-p/{session}.jsonl"),
+        &format!("{line}\n"),
+    );
+    let answer = scene.ask(&["injected", session]);
+    let said = answer["injections"].as_array().unwrap();
+    assert_eq!(said.len(), 1, "{answer}");
+    assert_eq!(
+        (&said[0]["kind"], &said[0]["place"], &said[0]["path"]),
+        (&object!("context"), &object!("session_start"), &object!("hooks"))
+    );
+}
+
+#[test]
 fn goals_cannot_control_the_terminal() {
     let scene = Scene::new();
     let hostile = "Fix\u{1b}]0;owned\u{7}\n\u{202e}it\u{1b}[2J";
