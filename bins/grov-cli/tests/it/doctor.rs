@@ -129,13 +129,10 @@ fn a_settings_file_that_the_client_cannot_read_is_made_plain() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     scene.ask(&["init", "--plain"]);
     assert!(result(&scene, "client settings").0);
-    scene.ask(&["unregister"]);
-    assert_eq!(
-        std::fs::read_to_string(&path).unwrap(),
-        "{\n  \"model\": \"opus\"\n}\n"
-    );
     let copy = std::fs::read_to_string(path.with_extension("json.with-comments"));
     assert_eq!(copy.unwrap(), text);
+    scene.ask(&["unregister"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 
 #[test]
@@ -491,4 +488,13 @@ fn weaknesses_of_hooks_over_http_are_reported() {
     scene.write("home/.grov/config.toml", "[guard]\nfail = \"closed\"\n");
     let (ok, evidence) = result(&scene, "hooks over HTTP");
     assert!(!ok && evidence.contains("guard.fail"), "{evidence}");
+}
+
+#[test]
+fn a_client_that_grov_run_starts_needs_no_base_address() {
+    let scene = Scene::new().env("SHELL", "/bin/bash");
+    scene.ask(&["init", "--mitm"]);
+    let port = answering(&scene);
+    let (ok, evidence) = result(&scene, "base address");
+    assert!(ok && evidence.contains("grov run"), "{port}: {evidence}");
 }

@@ -1,7 +1,7 @@
 //! The proxy, and whether the client's requests reach it.
 
 use super::client::ClientSettings;
-use super::{Check, Remedy, access, http_hooks};
+use super::{Check, Remedy, access, http_hooks, shell};
 use crate::commands::registration::configured_base_url;
 use crate::context::Context;
 use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
@@ -84,6 +84,11 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
         checks.push(check.fix(format!(
             "set proxy.port to that port, or run `grov init --proxy` for {listener}"
         )));
+    } else if daemon.running && shell::runs_claude(context) {
+        checks.push(Check::ok(
+            BASE_URL,
+            format!("{evidence}; `grov run` sends them through the proxy"),
+        ));
     } else if daemon.running && !has_http_hooks {
         let check =
             Check::warn(BASE_URL, evidence).consequence("The proxy is running but receives no requests.");

@@ -29,3 +29,14 @@ pub(super) fn check(context: &Context) -> Option<Check> {
     let check = check.consequence("New shells run claude without the proxy.");
     Some(check.fix("grov init --mitm, or grov unregister"))
 }
+
+/// Whether the user's shell runs the client through `grov run`, which needs no setting of the client.
+pub(super) fn runs_claude(context: &Context) -> bool {
+    let is_there = |written: WrittenFiles| {
+        written
+            .intact(Purpose::Shell)
+            .next()
+            .is_some_and(|(_, is_there)| is_there)
+    };
+    context.home.root().is_dir() && WrittenFiles::open(&context.home).is_ok_and(is_there)
+}
