@@ -1,6 +1,7 @@
 //! `grov init`, `grov unregister`, `grov uninstall`: Grov in the client's settings.
 
 pub(crate) mod clients;
+mod comments;
 mod gateway;
 mod http_hooks;
 mod init;

@@ -635,3 +635,52 @@ fn init_names_the_judge_until_one_is_chosen() {
     scene.ask(&["init", "--judge", "claude"]);
     assert!(!hint(&["init"]));
 }
+
+const COMMENTED: &str =
+    "{\n  // my gateway\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"https://gateway.example\"},\n}\n";
+const COPY: &str = "home/.claude/settings.json.with-comments";
+
+#[test]
+fn a_refused_init_leaves_the_comments_of_the_settings_alone() {
+    let scene = Scene::new();
+    scene.write(USER, COMMENTED);
+    scene.write(
+        "home/.grov/config.toml",
+        "[proxy]\nupstream = 'https://other.example'\n",
+    );
+    let ended = scene.run(&["init", "--proxy", "--plain"]);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("a proxy has one upstream"),
+        "{ended:?}"
+    );
+    assert_eq!(text(&scene.path(USER)), COMMENTED);
+    assert!(!scene.path(COPY).exists());
+}
+
+#[test]
+fn unregister_restores_the_comments_that_init_plain_took_out() {
+    let scene = Scene::new();
+    scene.write(USER, COMMENTED);
+    scene.ask(&["init", "--proxy", "--plain"]);
+    assert!(!text(&scene.path(USER)).contains("my gateway"));
+    let planned = scene.run(&["unregister", "--dry-run"]).stderr;
+    assert!(planned.contains("would get its comments back"), "{planned}");
+    let ended = scene.run(&["unregister"]);
+    assert!(
+        ended.code == 0 && ended.stderr.contains("has its comments again"),
+        "{ended:?}"
+    );
+    assert_eq!(text(&scene.path(USER)), COMMENTED);
+    assert!(!scene.path(COPY).exists());
+
+    // Changed since: the comments stay in the copy.
+    scene.ask(&["init", "--plain"]);
+    let changed = text(&scene.path(USER)).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    scene.write(USER, &changed);
+    let ended = scene.run(&["unregister"]);
+    assert!(
+        ended.code == 0 && ended.stderr.contains("not put back"),
+        "{ended:?}"
+    );
+    assert!(text(&scene.path(USER)).contains("opus") && text(&scene.path(COPY)).contains("my gateway"));
+}

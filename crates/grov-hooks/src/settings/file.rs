@@ -38,6 +38,15 @@ impl SettingsFile {
         Ok(Self { path, text })
     }
 
+    /// The same file with other contents, to plan a change that follows another one.
+    #[must_use]
+    pub fn with_text(&self, text: &str) -> Self {
+        Self {
+            path: self.path.clone(),
+            text: Some(text.to_owned()),
+        }
+    }
+
     /// The path, with symbolic links resolved.
     pub fn path(&self) -> &Path {
         &self.path

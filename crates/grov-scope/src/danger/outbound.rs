@@ -653,6 +653,8 @@ const MAX_CHAIN: usize = 6;
 fn prints_secrets(program: &Program) -> bool {
     let has = |words: &[&str]| program.operands().any(|word| words.contains(&word));
     match program.name() {
+        // A public key is for others.
+        "openssl" if program.has_word(&["-pubout", "-pubin"]) => false,
         "printenv" | "env" => program.operands().next().is_none(),
         "export" | "set" | "declare" => program.operands().next().is_none(),
         "security" | "pass" | "op" | "secret-tool" | "history" | "bw" | "lpass" | "gopass" | "rbw"

@@ -1,5 +1,6 @@
 //! `grov init`
 
+use super::comments::Commented;
 use super::http_hooks::{Daemon, warn_of_readers};
 use super::judge::{HINT, JudgeAnswer, JudgePlan};
 use super::{FileAnswer, client_folder, clients, gateway, shell, user_token};
@@ -15,14 +16,12 @@ use crate::written_files::FileChange;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
     Hook, Inspection, McpServer, Plan, Registration, Registry, Route, Scope, SettingsError, SettingsFile,
-    StatusLine, inspect, loopback_exceptions, plain, route, settings_path, shell_word,
+    StatusLine, inspect, loopback_exceptions, route, settings_path, shell_word,
 };
 use grov_redact::Secret;
-use grov_runtime::{Environment, LlmProvider, TlsSource, Url, create_private, without_credentials};
+use grov_runtime::{Environment, LlmProvider, TlsSource, Url, without_credentials};
 use grov_serve::read_facts;
 use serde::Serialize;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -128,12 +127,18 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         shell::planned(&init.environment, &init.program)?;
     }
     let mut plans = Vec::new();
+    let mut commented = Vec::new();
     let mut gateway = None;
     let mut holds_token = false;
     for target in init.targets()? {
         let mut file = SettingsFile::read(&target.path)?;
-        if let Some(plain) = plain(file.text()).map_err(|error| file.malformed(error))? {
-            file = init.readable(file, &plain)?;
+        if let Some(found) = Commented::of(&file)? {
+            if arguments.plain {
+                file = found.planned();
+                commented.push(found);
+            } else {
+                warn_of_comments(&file);
+            }
         }
         let token = init.token(&target, &file)?;
         holds_token |= token.is_some();
@@ -157,6 +162,10 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
         // Before the client uses the proxy, the proxy must know its upstream.
         gateway::write(&init.context.home, &upstream)?;
         note!("restart a running grov-proxyd so that it forwards to the gateway");
+    }
+    // Nothing was written to a settings file before.
+    for found in &commented {
+        found.write()?;
     }
     let mut files = Vec::new();
     for plan in &plans {
@@ -309,28 +318,6 @@ impl Init<'_> {
         Ok(wanted)
     }
 
-    /// The file as the client can read it, with `--plain`; else says that the client ignores it.
-    fn readable(&self, file: SettingsFile, plain: &str) -> Result<SettingsFile, Failure> {
-        let path = file.path().to_owned();
-        let shown = path.display();
-        if !self.arguments.plain {
-            note!(
-                "warning: {shown} has comments or trailing commas. Claude Code reads plain JSON only and ignores the whole file, Grov's hooks included: `grov init --plain` removes them and keeps a copy"
-            );
-            return Ok(file);
-        }
-        let copy = path.with_extension("json.with-comments");
-        let written = create_private(&copy, OpenOptions::new().write(true).create(true).truncate(true))
-            .and_then(|mut copy| copy.write_all(file.text().as_bytes()));
-        written.map_err(|error| Failure::error("settings", format!("{}: {error}", copy.display())))?;
-        file.replace(plain)?;
-        note!(
-            "{shown} is plain JSON now; the text with comments is in {}",
-            copy.display()
-        );
-        Ok(SettingsFile::read(&path)?)
-    }
-
     /// The registration of the MCP server, in the file in which the client keeps those of the scope: `.mcp.json` of the project,
     /// or the client's state file in the user's home.
     fn mcp_plan(&self, registry: &Registry) -> Result<Plan, SettingsError> {
@@ -386,6 +373,14 @@ pub(crate) fn state_file(environment: &Environment, client_folder: &Path) -> Pat
         Some(_) => client_folder.join(STATE_FILE),
         None => client_folder.with_file_name(STATE_FILE),
     }
+}
+
+/// Says that the client ignores a file.
+fn warn_of_comments(file: &SettingsFile) {
+    note!(
+        "warning: {} has comments or trailing commas. Claude Code reads plain JSON only and ignores the whole file, Grov's hooks included: `grov init --plain` removes them and keeps a copy",
+        file.path().display()
+    );
 }
 
 /// Commands for the events that the file registers over HTTP. They are the same as in the shared file, so that the client runs

@@ -1,5 +1,6 @@
 //! `grov unregister`, `grov uninstall`
 
+use super::comments::KeptComments;
 use super::{FileAnswer, client_folder, clients, gateway, judge, shell, user_token};
 use crate::arguments::UnregisterArguments;
 use crate::cleared;
@@ -111,18 +112,24 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
         let plan = registry.plan_unregistration(SettingsFile::read(&path)?)?;
         let holds = |token: &Secret| plan.after().contains(token.expose());
         token_in_use |= token.as_ref().is_some_and(holds);
-        if plan.has_changes() || registry.files().any(|known| known == plan.path()) {
+        let is_known = registry.files().any(|known| known == plan.path());
+        if plan.has_changes() || is_known || KeptComments::of(&registry, plan.path())?.is_some() {
             plans.push(plan);
         }
     }
     let mut files = Vec::new();
     let mut revoked = Vec::new();
     for plan in &plans {
+        // While the registry still knows Grov's changes.
+        let comments = KeptComments::of(&registry, plan.path())?;
         let mut file = FileAnswer::of(plan, dry_run);
         file.removed = match dry_run {
             true => registry.removes_file(plan),
             false => registry.apply(plan)?.removed,
         };
+        if let Some(comments) = comments {
+            comments.restore(plan, dry_run)?;
+        }
         revoked.extend(user_token::revoke(&context.home, plan.path(), dry_run)?);
         files.push(file);
     }
