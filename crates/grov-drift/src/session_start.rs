@@ -8,6 +8,7 @@ use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memories};
 use crate::transcript_file::catch_up;
+use crate::worker::{Work, unread_sessions};
 use crate::{adoption, daemon, fork, proxied, runtime, task_rows};
 use grov_context::{Retention, SessionPoints, restoration, restoration_notice};
 use grov_domain::{
@@ -16,6 +17,7 @@ use grov_domain::{
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
+use grov_runtime::Settings;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time limit for comparing files with the memories about them.
@@ -96,7 +98,14 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let (memories, notice) = register(context, session_ref, tokens).await?;
+    let Registered {
+        memories,
+        notice,
+        has_unread,
+    } = register(context, session_ref, tokens).await?;
+    if has_unread {
+        follow_unread(context, session_ref, &settings);
+    }
     let Some(memories) = memories else {
         return Ok(notice.map(|notice| event::with_notice(None, &notice)));
     };
@@ -109,6 +118,20 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
         &memories.text,
         notice.as_deref(),
     )))
+}
+
+/// Starts a worker for sessions whose own worker died.
+fn follow_unread(context: &HookContext<'_>, session_ref: &SessionRef, settings: &Settings) {
+    let work = Work {
+        session_ref: session_ref.clone(),
+        event: event::SESSION_START.to_owned(),
+        answer: String::new(),
+        agent: None,
+    };
+    // The next start tries again.
+    if let Err(fault) = context.programs.start_worker(work, settings) {
+        log_error(Some(context.home), fault);
+    }
 }
 
 /// Says in a session that goes through the proxy that proposals wait.
@@ -146,12 +169,22 @@ async fn inbox_notice(
         }))
 }
 
-/// Registers a session. Returns the newest memories of its project, and perhaps a notice or an offer for the user.
+/// What the start of a session found.
+struct Registered {
+    /// The newest memories of the project.
+    memories: Option<RenderedMemories>,
+    /// A notice or an offer for the user.
+    notice: Option<String>,
+    /// Whether an earlier session of the project was not read to its end.
+    has_unread: bool,
+}
+
+/// Registers a session, and looks into its project.
 async fn register(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
     tokens: usize,
-) -> Result<(Option<RenderedMemories>, Option<String>), StoreError> {
+) -> Result<Registered, StoreError> {
     let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
     let delivered = context.delivery_log().map(|list| list.read()).unwrap_or_default();
     let beginning = MemoryRequest {
@@ -183,8 +216,13 @@ async fn register(
     } else {
         None
     };
+    let unread = unread_sessions(&*store, place.project().key(), &session_ref.id()).await?;
     context.release(store);
-    Ok((memories, waiting.or(offer)))
+    Ok(Registered {
+        memories,
+        notice: waiting.or(offer),
+        has_unread: !unread.is_empty(),
+    })
 }
 
 /// Gives back goal, constraints, decisions and open work after a compaction, and notifies the user.

@@ -2,6 +2,9 @@
 
 mod save;
 mod screening;
+mod unread;
+
+pub(crate) use unread::unread_sessions;
 
 use crate::error::HookError;
 use crate::error_log::log_error;
@@ -38,7 +41,7 @@ const RESCREENED_PER_TURN: u32 = 128;
 /// Retries if another process wrote or memory was deleted at the same time.
 const MAX_ATTEMPTS: usize = 8;
 
-/// Work after a turn, a subagent or a session.
+/// Work after a turn, a subagent or a session; at the start of a session, that of other sessions which was not done.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Work {
     #[serde(rename = "whose")]
@@ -118,6 +121,10 @@ impl Work {
         services: &Services,
         timeout: Duration,
     ) -> Result<Option<Self>, HookError> {
+        if self.event == event::SESSION_START {
+            unread::follow_unread(&self.session_ref, home, environment, services)?;
+            return Ok(None);
+        }
         // One worker at a time per session.
         let lock = lock(home, &self.session_ref.session, timeout).map_err(HookError::Lock)?;
         let Some(lock) = lock else {
@@ -686,6 +693,71 @@ mod tests {
         let call = format!("{{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"{tool}\",\"input\":{input}}}");
         let last = format!("{{\"type\":\"text\",\"text\":\"{answer}\"}}");
         [message("m1", &call), result, message("m2", &last)].concat()
+    }
+
+    #[test]
+    fn a_task_whose_worker_died_is_saved_at_the_next_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let environment = Environment::default();
+        let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
+        home.create().unwrap();
+        let services = crate::testing::services(home.database());
+        let edit = r#"{"file_path":"{cwd}/src/page.rs","old_string":"50","new_string":"100"}"#;
+        let prompt = typed("dead", "Make pages a hundred rows long in src/page.rs");
+        let whole = prompt.clone() + &done("dead", "Edit", edit, "Done: the page has a hundred rows now.");
+        let transcript = folder.path().join("dead.jsonl");
+        let write = |text: &str, age: u64| {
+            std::fs::write(&transcript, text.replace("{cwd}", &project.to_string_lossy())).unwrap();
+            let file = File::options().write(true).open(&transcript).unwrap();
+            file.set_modified(std::time::SystemTime::now() - Duration::from_secs(age))
+                .unwrap();
+        };
+        let session_ref = |name: &str, transcript: Option<&Path>| SessionRef {
+            session: name.to_owned(),
+            directory: project.clone(),
+            transcript: transcript.map(Path::to_owned),
+        };
+        let runtime = crate::runtime().unwrap();
+        let key = ProjectLocation::locate(&project).project();
+        // The hook of the prompt registered the session; no worker followed it.
+        runtime.block_on(async {
+            let store = services.stores.open(None).await.unwrap();
+            let dead = session_ref("dead", Some(&transcript));
+            let mut follower = resume_since(&*store, &home, &dead, None, intent_reader())
+                .await
+                .unwrap();
+            // Before the entries of the transcript.
+            let registered = OffsetDateTime::UNIX_EPOCH;
+            follower.session_mut().started_at = registered;
+            let progress = follower.into_progress(registered);
+            let progress = Redactor::shared().clean(progress);
+            assert!(store.save_hook_progress(&progress).await.unwrap());
+        });
+        let start = || {
+            let work = Work {
+                session_ref: session_ref("new", None),
+                event: event::SESSION_START.to_owned(),
+                answer: String::new(),
+                agent: None,
+            };
+            work.run(&home, &environment, &services).unwrap();
+            runtime.block_on(async {
+                let store = services.stores.open(None).await.unwrap();
+                let new = grov_domain::ClientSessionId::new("new");
+                let unread = unread_sessions(&*store, key.key(), &new).await.unwrap();
+                let tasks = store.tasks_for_project(key.key(), 10).await.unwrap();
+                (unread.len(), tasks.len())
+            })
+        };
+        write(&whole, 0);
+        assert_eq!(start(), (0, 0), "its own worker may be running");
+        write(&prompt, 60);
+        assert_eq!(start(), (1, 0), "its turn may be running");
+        write(&whole, 60);
+        assert_eq!(start(), (0, 1));
+        assert_eq!(start(), (0, 1), "there is nothing left to do");
     }
 
     #[test]
