@@ -131,7 +131,7 @@ impl From<StoreError> for Failure {
             StoreError::NewerSchema { .. } => ("store_newer", "install the newest version of Grov"),
             StoreError::Corrupt(_) => (
                 "store_corrupt",
-                "start grov-proxyd: it renames a damaged database and creates a new one",
+                "grov doctor says how to get back what can be read, and how to begin a new one",
             ),
             _ => return Self::error("store", error.to_string()),
         };

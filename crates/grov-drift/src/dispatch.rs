@@ -2,10 +2,11 @@
 
 use crate::error::HookError;
 use crate::error_log::log_error;
+use crate::guard::fault_notice::damaged_database;
 use crate::guard::{self, PendingRecord};
 use crate::hook::{Hook, HookContext};
 use crate::{prompt, session_start, turn_end};
-use grov_domain::GuardVerdict;
+use grov_domain::{GuardVerdict, StoreError};
 use grov_hooks::event::{self, Input};
 use grov_hooks::permission;
 use grov_redact::Redactor;
@@ -88,7 +89,17 @@ fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookRespon
         ) => turn_end::handle(context, event),
         _ => Ok(None),
     };
-    text.map(HookResponse::from)
+    match text {
+        // The user does not see the log. Only events whose notices the client shows.
+        Err(HookError::Store(StoreError::Corrupt(damage)))
+            if matches!(event, Some(event::SESSION_START | event::USER_PROMPT_SUBMIT)) =>
+        {
+            log_error(Some(context.home), &damage);
+            let session = context.input.session_id.as_deref();
+            Ok(damaged_database(context.home, session, &damage).into())
+        }
+        text => text.map(HookResponse::from),
+    }
 }
 
 /// Runs `answer`; errors and panics become responses.

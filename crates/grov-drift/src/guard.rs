@@ -7,7 +7,7 @@
 
 mod check;
 mod decision;
-mod fault_notice;
+pub(crate) mod fault_notice;
 mod proxied_past;
 mod replaced_text;
 mod script_reader;

@@ -283,12 +283,19 @@ fn a_huge_prompt_is_answered_by_its_beginning() {
 }
 
 #[test]
-fn a_damaged_database_or_configuration_is_logged_and_not_printed() {
+fn a_damaged_database_is_told_once_a_session_and_a_damaged_configuration_is_logged() {
     let scene = scene_with_memory();
     scene.write("home/.grov/grov.db", &"no database at all ".repeat(1000));
     for beside in ["grov.db-wal", "grov.db-shm"] {
         let _ = std::fs::remove_file(scene.path("home/.grov").join(beside));
     }
+    let told = prompt(&scene, "s1", PROMPT);
+    assert!(
+        told.contains("systemMessage")
+            && told.contains("database is damaged")
+            && told.contains("grov doctor"),
+        "{told}"
+    );
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
     let scene = scene_with_memory();
     scene.write("home/.grov/config.toml", "[memory\n");

@@ -1,4 +1,4 @@
-//! Shows the user a fault of the guard, once a session.
+//! Shows the user a fault of the guard or of the database, once a session.
 
 use crate::error_log::single_line;
 use crate::private_file;
@@ -7,13 +7,16 @@ use grov_runtime::Home;
 use std::fs::OpenOptions;
 use std::io::Write;
 
+/// The lists of sessions with a notice, in the log folder.
+const GUARD_FAULTS: &str = "guard-faults-shown";
+const DATABASE_FAULTS: &str = "database-faults-shown";
 /// The list of sessions with a notice is emptied when it exceeds this size in bytes.
 const MAX_BYTES: usize = 4 * 1024;
 
 /// The reply that shows a fault to the user and lets the call run; `None` if the user has seen one in this session. If that
 /// cannot be recorded, the fault is shown again.
 pub(super) fn notice(home: Option<&Home>, session: Option<&str>, fault: &str) -> Option<String> {
-    if !home.is_none_or(|home| is_first(home, session.unwrap_or_default())) {
+    if !home.is_none_or(|home| is_first(home, GUARD_FAULTS, session.unwrap_or_default())) {
         return None;
     }
     let fault = single_line(fault.lines().next().unwrap_or_default());
@@ -26,12 +29,27 @@ pub(super) fn notice(home: Option<&Home>, session: Option<&str>, fault: &str) ->
     ))
 }
 
+/// The notice that the database is damaged; `None` if the user has seen one in this session.
+pub(crate) fn damaged_database(home: &Home, session: Option<&str>, damage: &str) -> Option<String> {
+    if !is_first(home, DATABASE_FAULTS, session.unwrap_or_default()) {
+        return None;
+    }
+    let damage = single_line(damage.lines().next().unwrap_or_default());
+    Some(with_notice(
+        None,
+        &format!(
+            "Grov: the database is damaged, so nothing is remembered or recorded: {}. Run grov doctor for what to do.",
+            damage.trim_end_matches('.')
+        ),
+    ))
+}
+
 /// Whether the session is not in the list yet, to which it is added.
-fn is_first(home: &Home, session: &str) -> bool {
+fn is_first(home: &Home, list: &str, session: &str) -> bool {
     let Ok(logs) = home.create_logs() else {
         return true;
     };
-    let path = logs.join("guard-faults-shown");
+    let path = logs.join(list);
     let session = single_line(session);
     let shown = std::fs::read_to_string(&path).unwrap_or_default();
     if shown.lines().any(|line| line == session) {
@@ -72,6 +90,17 @@ mod tests {
         }
         let list = home.logs().join("guard-faults-shown");
         assert!(std::fs::metadata(list).unwrap().len() < 2 * MAX_BYTES as u64);
+    }
+
+    #[test]
+    fn a_damaged_database_is_shown_once_a_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
+        let shown = |session| damaged_database(&home, Some(session), "grov.db: not a database.");
+        assert!(shown("one").is_some_and(|text| text.contains("grov.db: not a database. Run grov doctor")));
+        assert_eq!(shown("one"), None);
+        // Faults of the guard are another list.
+        assert!(notice(Some(&home), Some("one"), "fault").is_some() && shown("two").is_some());
     }
 
     #[test]

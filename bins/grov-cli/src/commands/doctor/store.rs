@@ -29,12 +29,15 @@ pub(super) fn checks(context: &Context) -> Vec<Check> {
             checks
         }
         Ok(None) => vec![Check::ok(DATABASE, format!("{path} does not exist yet"))],
+        Err(Failure::Report(report)) if report.kind == "store_corrupt" => {
+            vec![unusable(report.message, &database)]
+        }
         Err(Failure::Report(report)) => {
             let fix = report.hint.unwrap_or_else(|| "see the error".to_owned());
-            let check = Check::fail(DATABASE, report.message).fix(fix).consequence(
-                "Grov remembers nothing, and keeps new records in a separate file. Requests still pass.",
-            );
-            return vec![check];
+            let check = Check::fail(DATABASE, report.message).fix(fix);
+            vec![check.consequence(
+                "Hooks record and remember nothing; a running proxy keeps new records in a separate file. Requests still pass.",
+            )]
         }
         Err(Failure::BrokenPipe) => Vec::new(),
     };
@@ -55,6 +58,27 @@ fn integrity(found: &IntegrityReport, path: &str) -> Check {
     .fix(format!(
         "save what can be read with `grov memory export`, then move {path} away; Grov creates a new one"
     ))
+}
+
+/// A database that cannot be opened.
+fn unusable(damage: String, database: &Path) -> Check {
+    let path = database.display();
+    Check::fail(DATABASE, damage)
+        .consequence("Hooks record and remember nothing. A running proxy keeps new records in a separate file; requests still pass.")
+        .fix(format!(
+            "restore {path} from a copy if you have one; else `grov proxy start`, which renames it and begins an empty one. Your memories stay \
+             in the renamed file, and `grov doctor` then says how to read them"
+        ))
+}
+
+/// How to get memories back from a database that was set aside.
+fn recovery(database: &Path) -> String {
+    let path = database.display();
+    format!(
+        "`mkdir /tmp/old && cp {path} /tmp/old/grov.db`, with its -wal as grov.db-wal if it has one; then in each project \
+         `grov --home /tmp/old memory export >old.jsonl` and `grov memory import old.jsonl`. If Grov cannot read it, make /tmp/old/grov.db with \
+         `sqlite3 {path} .recover | sqlite3 /tmp/old/grov.db`"
+    )
 }
 
 fn clock(found: &IntegrityReport, now: OffsetDateTime) -> Check {
@@ -104,27 +128,30 @@ fn set_aside(database: &Path) -> Option<Check> {
         let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         paths.join(", ")
     };
-    let fix = "see the reason in the log of grov-proxyd; delete the file with its -wal and -shm when you no longer need it";
+    // The newest has the most.
+    let recovery = kept.last().map(|path| recovery(path)).unwrap_or_default();
+    let fix = format!(
+        "{recovery}. The log of grov-proxyd has the reason; delete the file with its -wal and -shm when you no longer need it"
+    );
     let may_hold_secrets = |path: &&PathBuf| !block_on(assembly::is_scrubbed(path)).unwrap_or(false);
     let unclean: Vec<PathBuf> = kept.iter().filter(may_hold_secrets).cloned().collect();
+    let evidence = format!(
+        "damaged, or separated from its write-ahead log, and renamed: {}",
+        listed(&kept)
+    );
     if unclean.is_empty() {
-        let evidence = format!(
-            "damaged, or separated from its write-ahead log, and renamed: {}",
-            listed(&kept)
-        );
         let check = Check::warn(name, evidence).fix(fix);
         return Some(
-            check.consequence("The newest records before the damage may exist only in these files."),
+            check.consequence("Memories and records from before the damage are only in these files."),
         );
     }
     Some(
-        Check::warn(
-            name,
-            format!("damaged and renamed, not cleaned: {}", listed(&unclean)),
-        )
-        .consequence(MAY_HOLD_SECRETS)
-        .fix(format!("grov doctor --fix cleans those that can be read; {fix}"))
-        .remedy(Remedy::Clean(unclean)),
+        Check::warn(name, format!("{evidence}; not cleaned: {}", listed(&unclean)))
+            .consequence(
+                "Memories and records from before the damage are only in these files. Older versions could keep parts of secrets in them.",
+            )
+            .fix(format!("{fix}. `grov doctor --fix` cleans those that can be read"))
+            .remedy(Remedy::Clean(unclean)),
     )
 }
 
@@ -193,8 +220,31 @@ mod tests {
         let check = set_aside(&database).unwrap();
         assert!(!check.ok, "{check:?}");
         for name in ["grov.db.corrupt-1", "grov.db.corrupt-2"] {
-            assert_eq!(check.evidence.matches(name).count(), 1, "{check:?}");
+            assert!(check.evidence.contains(name), "{check:?}");
         }
+    }
+
+    #[test]
+    fn a_database_set_aside_is_said_to_have_the_memories() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("grov.db");
+        std::fs::write(folder.path().join("grov.db.corrupt-1"), "no database").unwrap();
+        let check = set_aside(&database).unwrap();
+        assert!(
+            check.consequence.is_some_and(|text| text.starts_with("Memories")),
+            "{check:?}"
+        );
+        let fix = check.fix.unwrap();
+        assert!(
+            fix.contains("grov memory import") && fix.contains("grov.db.corrupt-1 .recover"),
+            "{fix}"
+        );
+        let check = unusable("the store is damaged".to_owned(), &database);
+        assert!(
+            check
+                .consequence
+                .is_some_and(|text| text.contains("Hooks record and remember nothing"))
+        );
     }
 
     #[test]

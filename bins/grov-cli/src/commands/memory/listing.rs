@@ -1,6 +1,7 @@
 //! `grov memory list`, `export` and `stats`
 
 use super::scope;
+use crate::assembly::set_aside_databases;
 use crate::context::Context;
 use crate::format::{short_ids, when};
 use crate::output::{self, ExitStatus, Outcome, Style, note};
@@ -44,7 +45,18 @@ pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
             "this project has no memories yet: a finished task becomes one; `grov memory adopt` takes over those of a moved repository"
         );
     }
+    note_set_aside(context);
     context.answer(ListAnswer { memories }, list_text)
+}
+
+/// Says where memories from before a damage of the database are.
+fn note_set_aside(context: &Context) {
+    if let Some(newest) = set_aside_databases(&context.database()).last() {
+        note!(
+            "a damaged database was set aside, and its memories are not listed: {}; `grov doctor` says how to get them back",
+            newest.display()
+        );
+    }
 }
 
 pub(super) fn export(context: &Context) -> Outcome {
