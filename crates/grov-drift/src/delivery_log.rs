@@ -64,6 +64,27 @@ impl DeliveryLog {
         }
     }
 
+    /// The sessions whose history has one of these memories, the most recently told first. Of those that were idle for longer than 30 days
+    /// nothing is known.
+    pub fn sessions_told(home: &Path, memories: &[TaskId]) -> Vec<ClientSessionId> {
+        let mut found = Vec::new();
+        let entries = std::fs::read_dir(folder(home));
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(session) = name.to_str().map(ClientSessionId::new) else {
+                continue;
+            };
+            // The folder has other files of sessions, too; their names are no session ids.
+            let told = Self::of(home, &session).map(|log| log.read()).unwrap_or_default();
+            if memories.iter().any(|memory| told.contains(memory)) {
+                let modified = entry.metadata().and_then(|metadata| metadata.modified());
+                found.push((modified.unwrap_or(SystemTime::UNIX_EPOCH), session));
+            }
+        }
+        found.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
+        found.into_iter().map(|(_, session)| session).collect()
+    }
+
     /// Removes the logs of sessions that were idle for 30 days.
     pub fn remove_old(home: &Path, now: SystemTime) {
         let entries = std::fs::read_dir(folder(home));
@@ -112,6 +133,26 @@ mod tests {
         assert_eq!(log(home.path(), "0199-b").unwrap().read(), HashSet::new());
         one.clear().unwrap();
         assert_eq!(one.read(), HashSet::new());
+    }
+
+    #[test]
+    fn sessions_that_were_told_a_memory_are_found() {
+        let home = tempfile::tempdir().unwrap();
+        let told = |memories: &[&str]| -> Vec<String> {
+            let memories: Vec<TaskId> = memories.iter().map(|id| TaskId::new(*id)).collect();
+            let found = DeliveryLog::sessions_told(home.path(), &memories);
+            let mut names: Vec<String> = found.iter().map(ToString::to_string).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(told(&["a"]), Vec::<String>::new());
+        for (session, memory) in [("s1", "a"), ("s2", "b"), ("s3", "a")] {
+            let log = log(home.path(), session).unwrap();
+            log.add(&[TaskId::new("other"), TaskId::new(memory)]).unwrap();
+        }
+        std::fs::write(folder(home.path()).join("s4.answers"), "a\n").unwrap();
+        assert_eq!(told(&["a", "unknown"]), ["s1", "s3"]);
+        assert_eq!(told(&[]), Vec::<String>::new());
     }
 
     #[test]

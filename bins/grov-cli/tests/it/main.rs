@@ -14,6 +14,7 @@ mod guard;
 mod hooks;
 mod memory;
 mod memory_changes;
+mod memory_forgetting;
 mod memory_import;
 mod proxy;
 mod registration;

@@ -270,13 +270,25 @@ fn cost(answer: &Answer) -> String {
         .as_ref()
         .ok()
         .and_then(|answer| answer["prompt_tokens_at_most"].as_u64());
-    match (uses, tokens.unwrap_or_default()) {
-        (0, _) => "No session has its text in its history.".to_owned(),
-        (uses, 0) => format!("{uses} histories have its text; none of them is in a prompt cache any more."),
-        (uses, tokens) => format!(
+    let of_proxy = match (uses, tokens.unwrap_or_default()) {
+        (0, _) => None,
+        (uses, 0) => Some(format!(
+            "{uses} histories have its text; none of them is in a prompt cache any more."
+        )),
+        (uses, tokens) => Some(format!(
             "{uses} histories have its text. Removing it writes at most {} tokens to the prompt cache again.",
             crate::format::count(tokens)
-        ),
+        )),
+    };
+    let of_hooks = match items(answer, "hook_sessions").len() {
+        0 => None,
+        sessions => Some(format!(
+            "The client's own history of {sessions} sessions keeps its text, which a hook added: it is sent again when they are resumed."
+        )),
+    };
+    match [of_proxy, of_hooks] {
+        [None, None] => "No session has its text in its history.".to_owned(),
+        parts => parts.into_iter().flatten().collect::<Vec<_>>().join(" "),
     }
 }
 

@@ -9,11 +9,17 @@ use crate::failure::Failure;
 use crate::format::plural;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::progress::Waiting;
-use crate::table::one_line;
+use crate::table::{one_line, truncated};
 use cost::Cost;
-use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
-use grov_query::{Lookup, find_item, find_memory};
+use grov_domain::{
+    Clock, InboxItem, ItemFilter, MemoryItem, MemoryStore, StoreConnection, StoreError, SystemClock, TaskId,
+};
+use grov_drift::DeliveryLog;
+use grov_query::{Lookup, find_item, find_memory, short_item_id};
 use serde::Serialize;
+
+/// Maximum characters of an item's content.
+const MAX_TEXT: usize = 100;
 
 #[derive(Serialize)]
 struct Answer {
@@ -23,6 +29,8 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     would_forget: Option<Vec<String>>,
     unknown: Vec<String>,
+    /// The proposals and other items that come from these memories, which are deleted with them.
+    items: Vec<MemoryItem>,
     #[serde(flatten)]
     cost: Cost,
 }
@@ -47,27 +55,39 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
                 Lookup::Ambiguous(tasks) => return Err(ambiguous(id, &tasks)),
             }
         }
-        Ok(Cost::of(store.uses(&known).await?, SystemClock.now()))
+        let items = items_of(store, &known).await?;
+        let mut all = known.clone();
+        all.extend(items.iter().map(memory_id));
+        let told = DeliveryLog::sessions_told(context.home.root(), &all);
+        Ok((items, Cost::of(store.uses(&all).await?, &told, SystemClock.now())))
     })?;
     if cost.is_none() {
         unknown.clone_from(&arguments.ids);
     }
+    let (items, cost) = cost.unwrap_or_default();
     for id in &unknown {
         note!("no memory {:?}", one_line(id));
     }
     let ids = |ids: &[TaskId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let would_forget = || {
+        let memories = ids(&known).into_iter();
+        memories
+            .chain(items.iter().map(|found| found.item.id.to_string()))
+            .collect()
+    };
     let mut answer = Answer {
         dry_run: arguments.dry_run,
         forgotten: Vec::new(),
-        would_forget: arguments.dry_run.then(|| ids(&known)),
+        would_forget: arguments.dry_run.then(would_forget),
         unknown,
-        cost: cost.unwrap_or_default(),
+        items: items.into_iter().map(|found| found.item).collect(),
+        cost,
     };
     if !arguments.dry_run && !known.is_empty() {
         if !context.terminal.wants_json() {
-            note!("{}", answer.cost.text().trim_end());
+            note!("{}{}", answer.items_text(), answer.cost.text().trim_end());
         }
-        if !arguments.yes && !confirm(known.len())? {
+        if !arguments.yes && !confirm(&answer.what(known.len()))? {
             note!("nothing was deleted");
             return Ok(ExitStatus::Negative);
         }
@@ -81,8 +101,27 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
     Ok(status)
 }
 
-fn confirm(number: usize) -> Result<bool, Failure> {
-    output::ask(&format!("Delete {} for good?", memories(number))).ok_or_else(|| {
+/// The items that come from these memories, other than those that are named themselves.
+async fn items_of(store: &dyn StoreConnection, memories: &[TaskId]) -> Result<Vec<InboxItem>, StoreError> {
+    let all = ItemFilter {
+        scope: None,
+        only_proposed: false,
+        limit: u32::MAX,
+    };
+    let mut items = store.items(&all).await?;
+    items.retain(|found| {
+        let is_named = memories.contains(&memory_id(found));
+        !is_named && found.task_id.as_ref().is_some_and(|task| memories.contains(task))
+    });
+    Ok(items)
+}
+
+fn memory_id(found: &InboxItem) -> TaskId {
+    TaskId::new(found.item.id.to_string())
+}
+
+fn confirm(what: &str) -> Result<bool, Failure> {
+    output::ask(&format!("Delete {what} for good?")).ok_or_else(|| {
         let message =
             "nothing was deleted: this cannot be undone, and there is no terminal to ask for confirmation";
         let hint = "add --yes to skip the question, or --dry-run to see the cost";
@@ -90,14 +129,43 @@ fn confirm(number: usize) -> Result<bool, Failure> {
     })
 }
 
-fn memories(number: usize) -> String {
-    plural(number as u64, "memory", "memories")
+impl Answer {
+    /// `number` memories, and the items that come from them.
+    fn what(&self, number: usize) -> String {
+        let memories = plural(number as u64, "memory", "memories");
+        match self.items.len() as u64 {
+            0 => memories,
+            items => format!(
+                "{memories} and {} from it",
+                plural(items, "proposal", "proposals")
+            ),
+        }
+    }
+
+    /// A line for each item.
+    fn items_text(&self) -> String {
+        let line = |item: &MemoryItem| {
+            format!(
+                "  {} {}: {}\n",
+                item.kind.as_str(),
+                short_item_id(item.id),
+                truncated(&one_line(&item.content), MAX_TEXT)
+            )
+        };
+        self.items.iter().map(line).collect()
+    }
 }
 
 fn text(answer: &Answer, _style: Style) -> String {
-    match answer.would_forget.as_deref() {
-        Some([]) => format!("would forget {}\n", memories(0)),
-        Some(ids) => format!("would forget {}\n{}", memories(ids.len()), answer.cost.text()),
-        None => format!("forgot {}\n", memories(answer.forgotten.len())),
+    let ids = answer.would_forget.as_ref().unwrap_or(&answer.forgotten);
+    let what = answer.what(ids.len().saturating_sub(answer.items.len()));
+    match (answer.dry_run, ids.is_empty()) {
+        (true, true) => format!("would forget {what}\n"),
+        (true, false) => format!(
+            "would forget {what}\n{}{}",
+            answer.items_text(),
+            answer.cost.text()
+        ),
+        (false, _) => format!("forgot {what}\n"),
     }
 }

@@ -1,15 +1,18 @@
-//! The cost of removing text from the history of running sessions: their prompt cache is written again.
+//! The cost of removing text from the history of running sessions: their prompt cache is written again. What hooks added stays in the
+//! client's own history.
 
 use crate::format::{ago, count, dollars, plural, timestamp};
 use crate::output::Style;
 use crate::table::{Table, cell};
-use grov_domain::{LedgerUse, Lineage, MicroUsd, TokenUsage};
+use grov_domain::{ClientSessionId, LedgerUse, Lineage, MicroUsd, TokenUsage};
 use grov_llm::list_price;
 use serde::Serialize;
 use time::{Duration, OffsetDateTime};
 
 /// The maximum lifetime of a prompt cache.
 const CACHE_LIFETIME: Duration = Duration::hours(1);
+/// Maximum number of sessions of hooks that are named.
+const MAX_SESSIONS: usize = 8;
 
 /// The histories that hold the text, and the cost of removing it.
 #[derive(Debug, Default, Serialize)]
@@ -20,6 +23,8 @@ pub(super) struct Cost {
     prompt_tokens_at_most: u64,
     /// `None` if a size or a price is unknown.
     cost_usd_at_most: Option<MicroUsd>,
+    /// The sessions whose history, which the client keeps, has the text from hooks. Grov cannot remove it there.
+    hook_sessions: Vec<String>,
 }
 
 /// A history that holds the text.
@@ -44,7 +49,7 @@ struct UseView {
 }
 
 impl Cost {
-    pub(super) fn of(uses: Vec<LedgerUse>, now: OffsetDateTime) -> Self {
+    pub(super) fn of(uses: Vec<LedgerUse>, told: &[ClientSessionId], now: OffsetDateTime) -> Self {
         let mut histories: Vec<(Lineage, UseView)> = Vec::new();
         for found in uses {
             let memory = found.task_id.to_string();
@@ -68,13 +73,36 @@ impl Cost {
             cost_usd_at_most: cached()
                 .try_fold(MicroUsd::default(), |sum, view| Some(sum.plus(view.cost_usd?))),
             uses,
+            hook_sessions: told.iter().map(ToString::to_string).collect(),
         }
+    }
+
+    /// About sessions that hooks told; empty if there are none.
+    fn hooks_text(&self) -> String {
+        let sessions = &self.hook_sessions;
+        if sessions.is_empty() {
+            return String::new();
+        }
+        let shown: Vec<&str> = sessions.iter().take(MAX_SESSIONS).map(String::as_str).collect();
+        let more = match sessions.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(
+            "{} its text from a hook in the client's own history, which Grov does not change; `claude --resume` sends it again: {}{more}\n",
+            plural(sessions.len() as u64, "session has", "sessions have"),
+            shown.join(", ")
+        )
     }
 
     /// For a person.
     pub(super) fn text(&self) -> String {
-        if self.uses.is_empty() {
+        let by_hooks = self.hooks_text();
+        if self.uses.is_empty() && by_hooks.is_empty() {
             return "no session has its text in its history\n".to_owned();
+        }
+        if self.uses.is_empty() {
+            return by_hooks;
         }
         let mut table = Table::new("SESSION, AGENT?, MODEL~, SINCE?, LAST SEEN, PROMPT#, COST#");
         for view in &self.uses {
@@ -109,7 +137,7 @@ impl Cost {
                 "the next request of {which} is billed up to {tokens} tokens as cache writes again: {cost}"
             )
         };
-        format!("{histories} its text:\n{table}{bill}\n")
+        format!("{histories} its text:\n{table}{bill}\n{by_hooks}")
     }
 }
 
@@ -141,7 +169,7 @@ impl UseView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::{AgentId, ClientSessionId, TaskId};
+    use grov_domain::{AgentId, TaskId};
 
     fn use_of(
         session: &str,
@@ -164,7 +192,25 @@ mod tests {
     }
 
     fn cost(uses: Vec<LedgerUse>) -> Cost {
-        Cost::of(uses, OffsetDateTime::UNIX_EPOCH + Duration::days(1))
+        Cost::of(uses, &[], OffsetDateTime::UNIX_EPOCH + Duration::days(1))
+    }
+
+    #[test]
+    fn sessions_whose_transcripts_keep_the_text_are_named() {
+        let told: Vec<ClientSessionId> = (0..10)
+            .map(|number| ClientSessionId::new(format!("told-{number}")))
+            .collect();
+        let now = OffsetDateTime::UNIX_EPOCH + Duration::days(1);
+        let text = Cost::of(Vec::new(), &told[..1], now).text();
+        assert!(
+            text.starts_with("1 session has its text from a hook") && text.contains("told-0\n"),
+            "{text}"
+        );
+        let text = Cost::of(vec![use_of("s", None, "a", 1, None)], &told, now).text();
+        assert!(
+            text.contains("10 sessions have") && text.contains("told-7 and 2 more\n"),
+            "{text}"
+        );
     }
 
     #[test]
