@@ -75,9 +75,9 @@ fn unusable(damage: String, database: &Path) -> Check {
 fn recovery(database: &Path) -> String {
     let path = database.display();
     format!(
-        "`mkdir /tmp/old && cp {path} /tmp/old/grov.db`, with its -wal as grov.db-wal if it has one; then in each project \
-         `grov --home /tmp/old memory export >old.jsonl` and `grov memory import old.jsonl`. If Grov cannot read it, make /tmp/old/grov.db with \
-         `sqlite3 {path} .recover | sqlite3 /tmp/old/grov.db`"
+        "`mkdir ~/grov-old && cp {path} ~/grov-old/grov.db`, with its -wal as grov.db-wal if it has one; then in each project \
+         `grov --home ~/grov-old memory export >old.jsonl` and `grov memory import old.jsonl`. If Grov cannot read it, make ~/grov-old/grov.db with \
+         `sqlite3 {path} .recover | sqlite3 ~/grov-old/grov.db`, which some builds of sqlite3 cannot"
     )
 }
 
