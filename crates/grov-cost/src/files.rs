@@ -74,7 +74,7 @@ pub fn transcript_named(folders: &[PathBuf], session: &str) -> Option<PathBuf> {
         return None;
     }
     let name = format!("{session}.jsonl");
-    let projects = folders.iter().flat_map(|folder| std::fs::read_dir(folder));
+    let projects = folders.iter().flat_map(std::fs::read_dir);
     let mut transcripts = projects
         .flatten()
         .flatten()
