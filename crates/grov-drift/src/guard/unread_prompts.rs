@@ -92,6 +92,7 @@ pub(super) fn with_prompt(
         first_files: Vec::new(),
     });
     contract.instructions.push(prompt);
+    contract.is_goal_newest = false;
     // No model has read this prompt.
     contract.reading = None;
     for constraint in intent.constraints {
