@@ -2,7 +2,6 @@
 
 use crate::output::Style;
 use grov_domain::{Clock, MicroUsd, SystemClock};
-use grov_query::short_beginning;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use time::format_description::well_known::Rfc3339;
@@ -33,16 +32,13 @@ pub(crate) fn short_ids<'a>(ids: impl Iterator<Item = &'a str>, style: Style) ->
     let mut ids: Vec<String> = ids.map(str::to_owned).collect();
     ids.sort_unstable();
     ids.dedup();
-    let least = ids.iter().map(|id| short_beginning(id).chars().count()).max();
     let start = |id: &str, length: usize| id.chars().take(length).collect::<String>();
     let is_unique = |length: &usize| {
         let mut starts: Vec<String> = ids.iter().map(|id| start(id, *length)).collect();
         starts.sort_unstable();
         starts.windows(2).all(|pair| pair[0] != pair[1])
     };
-    let shown = style
-        .width()
-        .and_then(|_| (least.unwrap_or_default()..LONGEST).find(is_unique));
+    let shown = style.width().and_then(|_| (8..LONGEST).find(is_unique));
     move |id| shown.map_or_else(|| id.to_owned(), |length| start(id, length))
 }
 

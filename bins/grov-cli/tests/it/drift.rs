@@ -600,8 +600,8 @@ fn sessions_and_steps_show_their_drift_state() {
         .collect();
     assert_eq!(
         scores,
-        [object!(10), object!(7), Value::Null],
-        "what is off goal is in the log"
+        [object!(10), object!(7), object!(2), Value::Null],
+        "what is off goal is among them"
     );
     let text = scene.run(&["proxy-status"]).stdout;
     assert!(text.contains("MODE") && text.contains("drifted"), "{text}");

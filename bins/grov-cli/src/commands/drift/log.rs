@@ -60,19 +60,26 @@ async fn of_session(
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new("WHEN, EVENT, SCORE#, RESULT, LEVEL?, ACTION?, SUBJECT~, WHY~");
+    // Few actions are denied or fail.
+    let has_results = answer.events.iter().any(|event| event.outcome.is_some());
+    let mut table = Table::new(match has_results {
+        true => "WHEN, EVENT, SCORE#, RESULT, LEVEL?, ACTION?, SUBJECT~, WHY~",
+        false => "WHEN, EVENT, SCORE#, LEVEL, ACTION?, SUBJECT~, WHY~",
+    });
     let short = short_ids(answer.events.iter().map(|event| event.id.as_str()), style);
     for event in &answer.events {
-        table.row([
-            when(event.timestamp, style),
-            short(event.id.as_str()),
-            cell(event.drift_score),
-            cell(event.outcome.map(StepOutcome::as_str)),
+        // Events that are not listed may be of the same minute.
+        let (unique, usual) = (short(event.id.as_str()), style.id(event.id.as_str()));
+        let id = if unique.len() > usual.len() { unique } else { usual };
+        let result = has_results.then(|| cell(event.outcome.map(StepOutcome::as_str)));
+        let cells = [when(event.timestamp, style), id, cell(event.drift_score)];
+        let others = [
             cell(event.level.as_deref()),
             event.action_type.map_or("", ActionType::as_str).to_owned(),
             event.subject(),
             cell(event.reason.as_deref()),
-        ]);
+        ];
+        table.row(cells.into_iter().chain(result).chain(others));
     }
     table.render(style)
 }
