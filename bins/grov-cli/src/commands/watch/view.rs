@@ -227,7 +227,7 @@ impl ChangeView {
                 count(tokens.output)
             ),
         };
-        let session = style.faint(&one_line(&session));
+        let session = style.faint(&one_line(session));
         format!("{hour:02}:{minute:02}:{second:02}Z {session} {kind} {detail}\n")
     }
 }
