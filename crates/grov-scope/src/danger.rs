@@ -402,7 +402,7 @@ pub(crate) fn findings<'a>(
             .or_else(protects);
         // One finding of each kind per command line is enough.
         let danger = danger.map(|danger| Finding {
-            invocation: invocation::of(command, &context),
+            invocation: invocation::of(command, action.programs(), &context),
             ..danger
         });
         if let Some(danger) = danger

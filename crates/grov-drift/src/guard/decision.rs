@@ -14,7 +14,7 @@ use grov_scope::{
     AnalyzedAction, FindingSubject, LimitOnFiles, NormalizedPath, OVERRULED, ProjectRoot, Rules, RunScript,
 };
 use std::borrow::Cow;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Maximum number of characters of a quoted instruction.
 const MAX_INSTRUCTION_CHARS: usize = 100;
@@ -119,7 +119,7 @@ fn quoted(
             continue;
         }
         // Allowed subjects are stored redacted.
-        let subject = subject(finding, action, root);
+        let subject = subject(finding, action, root, question.scripts);
         let subject = Redactor::shared().redact(&subject).into_owned();
         if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
             continue;
@@ -234,7 +234,12 @@ fn change_directory(directory: &str) -> ActionSketch {
 }
 
 /// The subject of a finding: the key under which the user's approval is stored.
-fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -> String {
+fn subject(
+    finding: &Finding,
+    action: &AnalyzedAction<'_>,
+    root: &ProjectRoot,
+    scripts: &[RunScript],
+) -> String {
     match FindingSubject::of(finding, action, root) {
         FindingSubject::File { place, removes: true } => format!("removal of {place}"),
         FindingSubject::File { place, .. } => format!("change of {place}"),
@@ -249,8 +254,24 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
             )
         }
         FindingSubject::Command(command) => format!("command {}", command_key(command)),
+        // A script that was edited since is another program.
+        FindingSubject::Invocation(invocation) if !scripts.is_empty() => format!(
+            "program {} with scripts {:016x}",
+            command_key(invocation),
+            hash_of(scripts)
+        ),
         FindingSubject::Invocation(invocation) => format!("program {}", command_key(invocation)),
     }
+}
+
+/// A hash of the texts of scripts.
+fn hash_of(scripts: &[RunScript]) -> u64 {
+    let mut hash = Xxh3::new();
+    for script in scripts {
+        hash.update(script.path.as_bytes());
+        hash.update(script.text.as_bytes());
+    }
+    hash.digest()
 }
 
 /// The line of a subject that names what a change goes against beside the file, redacted.

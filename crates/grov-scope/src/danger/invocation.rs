@@ -1,4 +1,4 @@
-//! What of a command line a finding is about: `docker push` with its arguments, whatever the line builds and tags before it.
+//! What of a command line a finding is about: `docker push` with its arguments, if the rest of the line only builds or shows something.
 
 use super::EvaluationContext;
 use crate::history::WorkingDirectory;
@@ -8,9 +8,50 @@ use grov_domain::{ExecutionHost, Program};
 /// Programs whose operands are images, with a tag that changes from one version to the next.
 const IMAGE_PROGRAMS: &[&str] = &["crane", "docker", "nerdctl", "podman", "skopeo"];
 
+/// Programs that change nothing for the programs after them.
+const INERT: &[&str] = &[
+    "cat", "cd", "date", "df", "du", "echo", "grep", "head", "jq", "ls", "printf", "pwd", "sleep", "sort",
+    "tail", "time", "true", "uniq", "wc",
+];
+
+/// Programs that build, test or commit what is there, by their first operand.
+#[rustfmt::skip]
+const PREPARING: &[(&str, &[&str])] = &[
+    ("cargo", &["build", "check", "clippy", "fmt", "test"]),
+    ("docker", &["build"]),
+    ("git", &["add", "commit", "diff", "fetch", "log", "status"]),
+    ("go", &["build", "test", "vet"]),
+    ("gradle", &["assemble", "build", "test"]),
+    ("make", &["all", "build", "check", "test"]),
+    ("mvn", &["package", "test", "verify"]),
+    ("nerdctl", &["build"]),
+    ("npm", &["ci", "test"]),
+    ("podman", &["build"]),
+    ("terraform", &["fmt", "plan", "validate"]),
+];
+
+/// Whether a program decides nothing about the programs after it.
+fn is_preparation(program: &Program) -> bool {
+    let runs = |list: &[&str]| {
+        let first = program.operands().next().unwrap_or_default();
+        list.contains(&first) || first == "run" && program.operands().nth(1) == Some("build")
+    };
+    let is_plain = program.assignments.is_empty() && program.host == ExecutionHost::Local;
+    is_plain
+        && (INERT.contains(&program.name()) && program.targets.is_empty()
+            || PREPARING
+                .iter()
+                .any(|(name, first)| *name == program.name() && runs(first)))
+}
+
 /// The program as it is run, without the tag of an image. `None` if something else of the line decides what it does: its input, a
-/// variable, a pattern, another machine, a directory that is not known.
-pub(super) fn of(command: &Program, context: &EvaluationContext<'_>) -> Option<String> {
+/// variable, a pattern, another machine, a directory that is not known, or another program of the line, which may set what it reads
+/// or change what it is.
+pub(super) fn of(command: &Program, line: &[Program], context: &EvaluationContext<'_>) -> Option<String> {
+    let is_other = |other: &&Program| !std::ptr::eq(*other, command);
+    if !line.iter().filter(is_other).all(is_preparation) {
+        return None;
+    }
     let folder = match &context.directory {
         WorkingDirectory::Root => None,
         WorkingDirectory::Folder(folder) => Some(NormalizedPath::new(context.root, folder)),
