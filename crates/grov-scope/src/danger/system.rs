@@ -67,11 +67,16 @@ pub(super) fn of_command(
             finding(RISKY, None, "Processes are ended that the agent did not start")
         }
         "killall" | "pkill" => kill_by_name(command, before, context),
-        _ if is_grov(command) && loosens_constraints(command) && !asked.names("grov") => finding(
-            DESTRUCTIVE,
-            None,
-            "The agent loosens its own constraints, which was not requested",
-        ),
+        _ if is_grov(command) && !asked.names("grov") => {
+            let reason = if loosens_constraints(command) {
+                "The agent loosens its own constraints, which was not requested"
+            } else if decides_for_user(command) {
+                "The agent decides about Grov's memory or settings in place of the user"
+            } else {
+                return None;
+            };
+            finding(DESTRUCTIVE, None, reason)
+        }
         program if !is_grov(command) && !only_reads(program) && !asked.names("grov") => {
             let own = command.operands().find(|path| is_in_grov_home(path, context))?;
             let reason = format!("`{program}` may change Grov's own files ({own}), which was not requested");
@@ -319,6 +324,25 @@ fn loosens_constraints(command: &Program) -> bool {
         || has(&["goal"]) && has(&["allow", "set"])
         || has(&["store"]) && has(&["prune"])
         || has(&["memory"]) && has(&["trust"])
+}
+
+/// Commands of Grov that delete or approve memories, stop Grov, or change its settings.
+#[rustfmt::skip]
+const OWN_DECISIONS: &[(&str, &[&str])] = &[
+    ("agent", &["forget", "unlink"]),
+    ("config", &["set", "unset"]),
+    ("memory", &["approve", "edit", "forget", "reject", "supersede"]),
+    ("proxy", &["move", "stop"]),
+    ("service", &["remove"]),
+];
+
+/// Whether a command of Grov decides what the user should decide.
+fn decides_for_user(command: &Program) -> bool {
+    let words: Vec<&str> = command.operands().collect();
+    words.windows(2).any(|pair| {
+        let is_row = |(first, then): &(&str, &[&str])| pair[0] == *first && then.contains(&pair[1]);
+        OWN_DECISIONS.iter().any(is_row)
+    })
 }
 
 /// The finding for a changed file that belongs to the user or the system.
