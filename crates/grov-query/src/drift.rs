@@ -309,15 +309,19 @@ fn counts(scores: &[Option<u8>], corrections: &[Correction], off_goal: OffGoal) 
 ///
 /// # Errors
 /// Returns the store's error.
-pub async fn find_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
-    let mut found = lookup_event(store, id).await?;
+pub async fn find_event(
+    store: &dyn Store,
+    id: &str,
+    project: &str,
+) -> Result<Lookup<DriftEvent>, StoreError> {
+    let mut found = lookup_event(store, id, project).await?;
     if let Lookup::Found(event) = &mut found {
         mark_stopped_events(store, std::slice::from_mut(event)).await?;
     }
     Ok(found)
 }
 
-async fn lookup_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
+async fn lookup_event(store: &dyn Store, id: &str, project: &str) -> Result<Lookup<DriftEvent>, StoreError> {
     if let Some(event) = store.drift_event(&DriftEventId::new(id)).await? {
         return Ok(Lookup::Found(event));
     }
@@ -326,6 +330,12 @@ async fn lookup_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>,
     }
     let matches = |known: &str| known.starts_with(id) || known.ends_with(id);
     let mut events = store.drift_events(&DriftFilter::default()).await?;
+    let sessions = store.hook_sessions(project, MAX_LOGGED).await?.into_iter();
+    let sessions: Vec<ClientSessionId> = sessions.map(|session| session.client_session_id).collect();
+    events.extend(found(store, &sessions).await?);
+    if let Some(event) = events.iter().find(|event| event.id.as_str() == id) {
+        return Ok(Lookup::Found(event.clone()));
+    }
     events.retain(|event| {
         matches(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| matches(id.as_str()))
     });

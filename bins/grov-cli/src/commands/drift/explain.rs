@@ -44,8 +44,9 @@ struct ContractView {
 }
 
 pub(super) fn run(context: &Context, event: &str) -> Outcome {
+    let project = context.project()?.key().to_owned();
     let answer = context.read(async |store| {
-        let event = find(store, event).await?;
+        let event = find(store, event, &project).await?;
         let correction = correction_of(store, &event).await?;
         let contract = match store.session(&event.session_id).await? {
             Some(task) => {
@@ -57,7 +58,7 @@ pub(super) fn run(context: &Context, event: &str) -> Outcome {
                     contract: active.contract,
                 })
             }
-            None => None,
+            None => hook_contract(store, &event).await?,
         };
         Ok(Answer {
             allowed_by_user: consent_to(store, &event).await?,
@@ -72,8 +73,8 @@ pub(super) fn run(context: &Context, event: &str) -> Outcome {
 }
 
 /// Finds an event by its id, its step's id, or a unique part of one.
-async fn find(store: &dyn StoreConnection, name: &str) -> Result<DriftEvent, Failure> {
-    match find_event(store, name).await? {
+async fn find(store: &dyn StoreConnection, name: &str, project: &str) -> Result<DriftEvent, Failure> {
+    match find_event(store, name, project).await? {
         Lookup::Found(event) => Ok(event),
         Lookup::NotFound => Err(unknown(name)),
         Lookup::Ambiguous(events) => {
@@ -81,6 +82,24 @@ async fn find(store: &dyn StoreConnection, name: &str) -> Result<DriftEvent, Fai
             Err(Failure::ambiguous(name, "events", ids))
         }
     }
+}
+
+/// The contract of a session that hooks follow.
+async fn hook_contract(
+    store: &dyn StoreConnection,
+    event: &DriftEvent,
+) -> Result<Option<ContractView>, Failure> {
+    let Some(id) = &event.client_session_id else {
+        return Ok(None);
+    };
+    let Some(session) = store.hook_session_summary(id).await? else {
+        return Ok(None);
+    };
+    let contract = session.contract.with_edits(&store.goal_edits(id).await?);
+    Ok(Some(ContractView {
+        newest_instruction: contract.newest_instruction().to_owned(),
+        contract,
+    }))
 }
 
 fn unknown(name: &str) -> Failure {
