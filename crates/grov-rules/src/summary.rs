@@ -81,6 +81,9 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         "Wait for the user's approval of the plan".to_owned()
     } else if finished(&claims, &proof, Some("end_turn"), &question.goal, false).is_some() {
         "Wait for the user's next instruction".to_owned()
+    } else if question.prompts.last().is_some_and(|prompt| asks_to_undo(prompt)) {
+        // What is undone must not be undone, or done, once more.
+        "Check that what the user wanted undone is undone; then wait for their next instruction".to_owned()
     } else if wanted.is_empty() {
         "Ask the user what to do next".to_owned()
     } else if proof.changed && !proof.tested {
@@ -100,9 +103,42 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     }
 }
 
+/// Stems of a prompt that takes back the last change.
+#[rustfmt::skip]
+const UNDOING: &[&str] = &[
+    "undo", "revert", "roll back", "rollback", "take that back", "rückgängig", "zurücknehmen", "nimm das zurück", "annule", "deshaz", "annulla", "desfaz",
+    "desfaça", "anulează", "anuleaza", "cofnij", "draai terug", "maak ongedaan", "отмени", "верни как было", "撤销", "撤回", "还原", "取り消", "元に戻", "되돌",
+];
+/// Maximum length of such a prompt, in words: a longer one describes work.
+const MAX_UNDOING: usize = 10;
+
+/// Whether a prompt only takes back the last change.
+fn asks_to_undo(prompt: &str) -> bool {
+    let lower = prompt.to_lowercase();
+    lower.split_whitespace().nth(MAX_UNDOING).is_none() && UNDOING.iter().any(|stem| lower.contains(stem))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_that_takes_back_a_change_is_not_gone_on_with() {
+        for prompt in [
+            "no, undo that",
+            "nein, mach das wieder rückgängig",
+            "revert it",
+            "撤销",
+        ] {
+            assert!(asks_to_undo(prompt), "{prompt}");
+        }
+        for prompt in [
+            "Add an undo button to the editor that restores the last ten states of the canvas",
+            "Set y to 5 in b.py",
+        ] {
+            assert!(!asks_to_undo(prompt), "{prompt}");
+        }
+    }
     use grov_domain::{ActionSketch, ActionType, EffectKind};
 
     fn edit(file: &str) -> ActionSketch {
