@@ -9,6 +9,7 @@ mod embedding;
 mod home;
 mod http_hooks;
 mod judge;
+mod links;
 mod mcp;
 mod proxy;
 mod routing;
@@ -203,6 +204,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
     checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     checks.extend(routing::checks(&context));
+    checks.extend(links::checks(&context));
     checks.extend(shell::check(&context));
     checks.extend(mcp::check(&context));
     Ok(checks)
