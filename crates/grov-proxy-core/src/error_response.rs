@@ -239,7 +239,9 @@ impl ErrorKind {
             Self::WrongProtocol => {
                 "grov-proxyd: the upstream changed to a protocol that was not offered to it."
             }
-            Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
+            Self::TooLarge => {
+                "grov-proxyd: the request body is larger than proxy.body_limit, which `grov config set proxy.body_limit` raises."
+            }
             Self::Unreachable => "grov-proxyd: the upstream is unreachable or closed the connection.",
             Self::TimedOut => "grov-proxyd: the upstream did not respond in time.",
             Self::UnknownAdminRoute => "grov-proxyd: no such admin route.",

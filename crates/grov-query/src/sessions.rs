@@ -3,8 +3,8 @@
 use crate::hook_sessions;
 use crate::lookup::Lookup;
 use grov_domain::{
-    ClientSessionId, HookSession, KnownSession, SessionFilter, SessionId, SessionState, SessionSummary,
-    Store, StoreError, active_task,
+    ClientSessionId, HookSession, KnownSession, SessionFilter, SessionId, SessionState, SessionStatus,
+    SessionSummary, Store, StoreError, active_task,
 };
 use std::collections::BTreeSet;
 
@@ -27,6 +27,12 @@ impl SelectedSession {
             tasks: vec![hook_sessions::task(session)],
             task_id: None,
         }
+    }
+
+    /// Whether no task of the session is active.
+    pub fn has_ended(&self) -> bool {
+        let is_active = |task: &SessionSummary| task.state.status == SessionStatus::Active;
+        !self.tasks.iter().any(is_active)
     }
 
     /// Returns the selected task, or else the active one.

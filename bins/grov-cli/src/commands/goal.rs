@@ -36,6 +36,7 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
             }
             None => None,
         };
+        let is_ended = found.has_ended();
         let edit = Redactor::shared().clean(GoalEdit {
             id: GoalEditId::fresh(),
             client_session_id: found.id,
@@ -45,11 +46,15 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
             since_prompt,
         });
         store.edit_goal(&edit).await?;
-        Ok(edit.into_inner())
+        Ok((edit.into_inner(), is_ended))
     })?;
-    let edit = edit.ok_or_else(|| session::not_found(session))?;
+    let (edit, is_ended) = edit.ok_or_else(|| session::not_found(session))?;
     context.answer(edit, text_of)?;
-    note!("hooks apply this at once, a running grov-proxyd within a second");
+    if is_ended {
+        note!("this session has ended: it applies if the session is resumed, and not to the next session");
+    } else {
+        note!("hooks apply this at once, a running grov-proxyd within a second");
+    }
     Ok(ExitStatus::Success)
 }
 

@@ -90,13 +90,18 @@ fn injection(one: &InjectionView, style: Style) -> String {
         fields.add("  why", reason);
     }
     let mut lines = one.text.lines();
-    for (place, line) in lines.by_ref().take(MAX_LINES).enumerate() {
+    let (most, longest) = if style.is_wide() {
+        (usize::MAX, usize::MAX)
+    } else {
+        (MAX_LINES, MAX_LINE)
+    };
+    for (place, line) in lines.by_ref().take(most).enumerate() {
         let name = if place == 0 { "  text" } else { "" };
-        fields.add(name, &truncated(&one_line(line), MAX_LINE));
+        fields.add(name, &truncated(&one_line(line), longest));
     }
     let more = lines.count();
     if more > 0 {
-        fields.add("", &format!("… {more} more lines; --json has all"));
+        fields.add("", &format!("… {more} more lines; --wide shows all"));
     }
     format!("{heading}\n{}", fields.into_text())
 }
