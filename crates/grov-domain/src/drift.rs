@@ -420,8 +420,9 @@ pub struct Consent {
     pub files: Vec<String>,
     /// Hashes of hard findings that the user tolerated.
     pub facts: Vec<u64>,
-    /// Texts of the agent that the user agreed to, oldest first. They hold until another task starts.
-    pub words: Vec<String>,
+    /// What the user agreed to in questions and plans of the agent, an order a line, oldest first. It holds until the user types more
+    /// than another yes.
+    pub orders: Vec<String>,
 }
 
 impl DriftState {

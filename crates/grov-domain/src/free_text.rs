@@ -111,7 +111,7 @@ free_text! {
             updated_at,
         ]
     }
-    Consent { texts: [files, words], others: [facts] }
+    Consent { texts: [files, orders], others: [facts] }
     Correction {
         texts: [reason, text, recovery_plan],
         others: [

@@ -31,7 +31,7 @@ mod rules;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
-pub use consent::{accepted, chosen_option};
+pub use consent::{agreed, answered, approved, is_assent};
 pub use constraints::ReadClause;
 pub use contract::asks_to_act;
 pub use danger::RunScript;

@@ -340,8 +340,9 @@ impl Rules {
             .record_shown(&self.root, &both_ends(text, OUTPUT_END, "\n"));
     }
 
-    /// Records a question or plan of the agent that the user accepted. Its words count as requested where danger and named
-    /// files are checked, until another task starts. They constrain nothing. A repeated text counts once, as the newest.
+    /// Records what the user asked for by accepting a question or plan of the agent, an order a line. It counts as requested where
+    /// danger and named files are checked, until another task starts. It constrains nothing. What is repeated counts once, as the
+    /// newest.
     pub fn record_consent(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;

@@ -5,11 +5,11 @@ use crate::assessed_action::{AssessedAction, assess};
 use crate::contract_builder::{GoalContractBuilder, IntentReader};
 use crate::event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};
 use crate::findings::has_hard_finding;
-use crate::objection::{approved_text, has_objection};
+use crate::objection::{approved_orders, has_objection};
 use crate::permissions::Permissions;
 use crate::policy::{Delivery, Policy};
 use crate::preload::{BufferedEvent, Preload};
-use crate::recheck::{NewPrompt, PendingRecheck, consented_text, still_applies};
+use crate::recheck::{NewPrompt, PendingRecheck, agreed_orders, still_applies};
 use crate::state_machine::{DriftStateMachine, EventContext, PromptSummary, Transition};
 use crate::verdict::{certain_findings, step_verdict, verdicts};
 use grov_domain::{
@@ -17,13 +17,11 @@ use grov_domain::{
     PromptReading, both_ends,
 };
 use grov_redact::Redactor;
-use grov_scope::Rules;
+use grov_scope::{Rules, is_assent};
 use time::OffsetDateTime;
 
 mod judging;
 
-/// Maximum number of words of a prompt that only takes back what was agreed to: "no, wait".
-const MAX_WITHDRAWAL_WORDS: usize = 4;
 /// Bytes kept of each end of a text that the user agreed to.
 const MAX_CONSENT_END: usize = 1024;
 /// Maximum number of unanswered questions.
@@ -162,25 +160,25 @@ impl SessionEngine {
         let answer = self.last_answer.take();
         self.preload.push(|| BufferedEvent::Prompt {
             prompt: crate::contract_builder::sanitize_prompt(text),
-            consents_to: consented_text(false, text, answer.as_deref()).map(|text| sanitize_consent(&text)),
+            orders: agreed_orders(text, answer.as_deref()).map(|orders| sanitize_consent(&orders)),
         });
         let has_content = self.builder.add_prompt(text);
         self.current_rules().record_prompt();
         if has_content {
             self.drift.on_new_request();
         }
-        if let Some(text) = consented_text(has_content, text, answer.as_deref()) {
-            self.add_consent(&text, context.at);
-        }
-        let objects = has_objection(text);
-        let is_all = text.split_whitespace().nth(MAX_WITHDRAWAL_WORDS).is_none();
-        if objects && (is_all || !has_content) {
-            // "Stop": what was agreed to before is no longer asked for.
+        if !is_assent(text) {
+            // A yes holds until the user says more than another yes.
             self.current_rules().forget_consents();
             self.drift.set_consents(Vec::new(), context.at);
+        } else if let Some(answer) = &answer {
+            self.current_rules().record_output(answer);
+        }
+        if let Some(orders) = agreed_orders(text, answer.as_deref()) {
+            self.add_consent(&orders, context.at);
         }
         let summary = PromptSummary {
-            has_objection: objects,
+            has_objection: has_objection(text),
             arrived_at,
         };
         self.preload.push_prompt(summary);
@@ -328,9 +326,9 @@ impl SessionEngine {
             }
             let asked = self.questions.iter().position(|question| question.call == call);
             if let Some(question) = asked.map(|index| self.questions.swap_remove(index))
-                && let Some(text) = approved_text(question.plan.as_deref(), failed, output)
+                && let Some(orders) = approved_orders(question.plan.as_deref(), failed, output)
             {
-                self.add_consent(&text, context.at);
+                self.add_consent(&orders, context.at);
                 if question.plan.is_some() {
                     self.current_rules().lift_read_only();
                 }
@@ -394,12 +392,12 @@ impl SessionEngine {
             .add(self.drift.promote_attached(contract, context));
     }
 
-    /// Records that the user agreed to a text of the agent.
-    fn add_consent(&mut self, text: &str, at: OffsetDateTime) {
-        self.current_rules().record_consent(text);
-        let kept = sanitize_consent(text);
+    /// Records what the user asked for by agreeing to a question or plan of the agent.
+    fn add_consent(&mut self, orders: &str, at: OffsetDateTime) {
+        self.current_rules().record_consent(orders);
+        let kept = sanitize_consent(orders);
         self.preload.push(|| BufferedEvent::Consent(kept.clone()));
-        let mut all = self.drift.state().consent.words.clone();
+        let mut all = self.drift.state().consent.orders.clone();
         all.retain(|known| *known != kept);
         all.push(kept);
         if let Some(rules) = self.rules.as_ref().filter(|_| self.preload.is_loaded()) {
@@ -413,7 +411,7 @@ impl SessionEngine {
         let rules = self.rules.as_ref();
         let is_over = self.preload.is_loaded()
             && rules.is_some_and(|rules| rules.consents().is_empty())
-            && !self.drift.state().consent.words.is_empty();
+            && !self.drift.state().consent.orders.is_empty();
         if is_over {
             self.drift.set_consents(Vec::new(), at);
         }

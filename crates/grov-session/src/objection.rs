@@ -1,7 +1,6 @@
-//! Detects objections in prompts, and finds the text that the user agreed to.
+//! Detects objections in prompts, and finds what the user agreed to in the client's dialogs.
 
-use grov_scope::accepted;
-use std::borrow::Cow;
+use grov_scope::{answered, approved};
 
 /// Words that refuse, stop or revert something, in English and Romanian.
 const WORDS: &str = "no nope not dont don't never none stop wait cancel undo revert rollback without cannot can't shouldn't \
@@ -41,24 +40,25 @@ pub fn has_objection(prompt: &str) -> bool {
     objects || UNSPACED_WORDS.iter().any(|known| opening.contains(known))
 }
 
-/// Returns the text that the user agreed to by answering a question or approving `plan`; `None` if the call failed or the
-/// answer is an objection. `output` is the result of a question, which repeats it with the answer:
+/// Returns what the user asked for by answering a question or approving `plan`, an order a line; `None` if the call failed, an
+/// answer is an objection, or nothing was asked for. `output` is the result of a question, which repeats it with the answer:
 /// `"Shall I publish?"="Yes"`.
-pub(crate) fn approved_text<'a>(
-    plan: Option<&str>,
-    failed: bool,
-    output: Option<&'a str>,
-) -> Option<Cow<'a, str>> {
+pub(crate) fn approved_orders(plan: Option<&str>, failed: bool, output: Option<&str>) -> Option<String> {
     if failed {
         return None;
     }
-    if let Some(plan) = plan {
-        return Some(accepted(plan).into());
-    }
-    let output = output?;
-    let mut answers = output.split("\"=\"").skip(1);
-    let objected = answers.any(|rest| has_objection(rest.split('"').next().unwrap_or(rest)));
-    (!objected).then_some(output.into())
+    let orders = match plan {
+        Some(plan) => approved(plan),
+        None => {
+            let output = output?;
+            let mut answers = output.split("\"=\"").skip(1);
+            if answers.any(|rest| has_objection(rest.split('"').next().unwrap_or(rest))) {
+                return None;
+            }
+            answered(output)
+        }
+    };
+    (!orders.is_empty()).then(|| orders.join("\n"))
 }
 
 #[cfg(test)]

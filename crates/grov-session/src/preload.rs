@@ -39,8 +39,8 @@ pub(crate) enum BufferedEvent {
     Prompt {
         /// The sanitized prompt.
         prompt: String,
-        /// The agent's last text, to which the prompt agrees if it has no content of its own.
-        consents_to: Option<String>,
+        /// What it asks for by answering the agent's last text.
+        orders: Option<String>,
     },
     /// An action.
     Action(ObservedAction),
@@ -48,7 +48,7 @@ pub(crate) enum BufferedEvent {
     Ended { call: String, failed: bool },
     /// Output shown to the agent.
     OutputShown(String),
-    /// A text of the agent that the user agreed to.
+    /// What the user asked for by answering a dialog.
     Consent(String),
     /// An action that the user allowed.
     Allowed {
@@ -120,10 +120,10 @@ impl Preload {
         }
     }
 
-    /// Returns the texts that the user agreed to since.
+    /// Returns what the user agreed to since.
     fn consents(&self) -> impl Iterator<Item = &String> {
         self.buffer.iter().filter_map(|event| match event {
-            BufferedEvent::Consent(words) => Some(words),
+            BufferedEvent::Consent(orders) => Some(orders),
             _ => None,
         })
     }
@@ -238,7 +238,7 @@ impl SessionEngine {
 
     /// Copies the data that has to be merged with stored history.
     pub fn begin_load(&self) -> PendingLoad {
-        let mut consents = self.drift.state().consent.words.clone();
+        let mut consents = self.drift.state().consent.orders.clone();
         consents.retain(|words| self.preload.consents().all(|since| since != words));
         PendingLoad {
             copy: self.copy_builder(),
@@ -270,7 +270,7 @@ impl SessionEngine {
         rules.set_contract(self.builder.contract().clone());
         // They stay unresolved until `conclude`; a prompt may come before it.
         found.retain(&self.preload.unresolved);
-        if rules.consents() != self.drift.state().consent.words {
+        if rules.consents() != self.drift.state().consent.orders {
             let latest = self.drift.state().updated_at;
             self.drift.set_consents(rules.consents().to_vec(), latest);
             found.is_consent_new = true;

@@ -2,11 +2,9 @@
 
 use crate::contract_builder::GoalContractBuilder;
 use crate::findings::has_hard_finding;
-use crate::objection::has_objection;
 use crate::violation::Violation;
 use grov_domain::{GoalContract, OFF_GOAL_BELOW, words};
-use grov_scope::{Rules, accepted, chosen_option};
-use std::borrow::Cow;
+use grov_scope::{Rules, agreed, is_assent};
 use std::collections::HashSet;
 
 /// Maximum number of words compared.
@@ -33,8 +31,8 @@ impl PendingRecheck {
             return false;
         };
         rules.set_contract(self.builder.contract().clone());
-        if let Some(words) = consented_text(has_content, prompt, self.last_answer.as_deref()) {
-            rules.record_consent(&words);
+        if let Some(orders) = agreed_orders(prompt, self.last_answer.as_deref()) {
+            rules.record_consent(&orders);
         }
         let new_prompt = NewPrompt {
             has_content,
@@ -45,17 +43,10 @@ impl PendingRecheck {
     }
 }
 
-/// Returns the agent's last text if the user agrees to it, or the option of it that the user chooses.
-pub(crate) fn consented_text<'a>(
-    has_content: bool,
-    prompt: &str,
-    last_answer: Option<&'a str>,
-) -> Option<Cow<'a, str>> {
-    let answer = last_answer.filter(|_| !has_objection(prompt))?;
-    match chosen_option(prompt, answer) {
-        Some(option) => Some(accepted(&option).into()),
-        None => (!has_content).then_some(answer.into()),
-    }
+/// What the user asks for by answering the agent's last text, an order a line; `None` if the prompt is no answer.
+pub(crate) fn agreed_orders(prompt: &str, last_answer: Option<&str>) -> Option<String> {
+    let orders = agreed(prompt, last_answer?);
+    (!orders.is_empty()).then(|| orders.join("\n"))
 }
 
 /// A new prompt, and the text of the agent before it.
@@ -91,11 +82,13 @@ pub(crate) fn still_applies(
         let action = violation.action.as_ref();
         return action.is_some_and(|action| rules.assess(action, None).score < OFF_GOAL_BELOW);
     };
-    let answer =
-        consented_text(new_prompt.has_content, new_prompt.prompt, new_prompt.last_answer).unwrap_or_default();
+    let answer = new_prompt
+        .last_answer
+        .filter(|_| is_assent(new_prompt.prompt))
+        .unwrap_or_default();
     is_same_work(goal, &contract.goal)
         && !is_mentioned(violation, new_prompt.prompt)
-        && !is_mentioned(violation, &answer)
+        && !is_mentioned(violation, answer)
 }
 
 /// Whether two goals describe the same work in the same or in other words.

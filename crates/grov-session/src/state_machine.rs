@@ -339,8 +339,8 @@ impl DriftStateMachine {
     }
 
     /// Sets the texts of the agent that the user agreed to and that are still in force.
-    pub fn set_consents(&mut self, words: Vec<String>, at: OffsetDateTime) {
-        self.state.consent.words = words;
+    pub fn set_consents(&mut self, orders: Vec<String>, at: OffsetDateTime) {
+        self.state.consent.orders = orders;
         self.touch(true, at);
     }
 

@@ -248,12 +248,12 @@ async fn permissions_survive_a_restart() {
     assert_eq!(level(&checked), None);
     let (_, checked) = later.change("src/styles/header.css", "b {}");
     assert!(level(&checked).is_some());
-    // A new task ends the consent.
-    assert_eq!(later.state().consent.words.len(), 1);
+    // Another prompt ends the consent.
+    assert_eq!(later.state().consent.orders.len(), 1);
     later.exchange(Response {
         prompts: &["Translate docs/README.md into French"],
         begins: true,
         ..Response::default()
     });
-    assert!(later.state().consent.words.is_empty());
+    assert!(later.state().consent.orders.is_empty());
 }

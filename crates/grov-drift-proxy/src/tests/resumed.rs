@@ -14,6 +14,8 @@ const ELSEWHERE: &str = "Paint the garden shed green";
 /// A file unrelated to both goals.
 const FILE: &str = "left.txt";
 const QUESTION: &str = "Shall I publish the package to npm?";
+/// What a yes to it asks for.
+const PUBLISH: &str = "publish the package to npm";
 
 /// Returns a session with some work on its goal.
 async fn worked() -> TestBed {
@@ -541,17 +543,17 @@ async fn a_yes_before_the_load_is_stored_once() {
             answers(&later, None, "Also fix src/auth/session.ts");
         }
         answers(&later, Some(QUESTION), "yes");
-        assert_eq!(later.state().consent.words.len(), usize::from(is_known));
+        assert_eq!(later.state().consent.orders, [PUBLISH]);
         later.store.release_steps();
         until(|| later.session_is_loaded()).await;
-        assert_eq!(consent(&later), [QUESTION]);
+        assert_eq!(consent(&later), [PUBLISH]);
         later.exchange(Response::default());
         let again = later.restarted();
         again.store.hold_steps();
         answers(&again, Some(QUESTION), "yes");
         again.store.release_steps();
         until(|| again.session_is_loaded()).await;
-        assert_eq!(consent(&again), [QUESTION]);
+        assert_eq!(consent(&again), [PUBLISH]);
     }
 }
 
@@ -568,10 +570,10 @@ async fn a_repeated_yes_is_stored_once_as_the_newest() {
         for answer in [QUESTION, other, QUESTION] {
             answers(&bench, Some(answer), "yes");
         }
-        assert_eq!(bench.state().consent.words, [other, QUESTION]);
+        assert_eq!(bench.state().consent.orders, ["run the tests", PUBLISH]);
         bench.store.release_steps();
         until(|| bench.session_is_loaded()).await;
-        assert_eq!(consent(&bench), [other, QUESTION]);
+        assert_eq!(consent(&bench), ["run the tests", PUBLISH]);
     }
 }
 
@@ -590,7 +592,7 @@ async fn no_secret_is_stored_with_a_yes() {
 /// Returns what the user consented to: stored, and as the rules use it.
 fn consent(later: &TestBed) -> Vec<String> {
     let slot = later.drift.shared.slot(&session());
-    let words = later.state().consent.words;
-    assert_eq!(slot.session().engine.drift().state().consent.words, words);
+    let words = later.state().consent.orders;
+    assert_eq!(slot.session().engine.drift().state().consent.orders, words);
     words
 }

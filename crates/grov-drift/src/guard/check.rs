@@ -337,7 +337,7 @@ impl GuardCheck {
                 }
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
-            let consents = store.drift_state(id).await?.map(|state| state.consent.words);
+            let consents = store.drift_state(id).await?.map(|state| state.consent.orders);
             let newest = newest_prompt(self.session_ref.transcript.as_deref());
             let objects = newest.as_deref().is_some_and(has_objection);
             let (contract, is_released) = with_prompt(contract, newest.clone(), &self.reader);

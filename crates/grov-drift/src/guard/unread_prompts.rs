@@ -4,7 +4,7 @@ use super::check::KnownSession;
 use crate::transcript_file::{length, read_range};
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{GoalContract, IntentQuestion};
-use grov_session::objection::has_objection;
+use grov_scope::is_assent;
 use grov_session::{IntentReader, instructions, sanitize_prompt};
 use std::path::Path;
 
@@ -85,7 +85,7 @@ pub(super) fn with_prompt(
     let mut all = contract.instructions.clone();
     all.push(prompt.clone());
     if !instructions(reader, &all).contains(&prompt) && !contract.instructions.is_empty() {
-        return (contract, !has_objection(&prompt));
+        return (contract, is_assent(&prompt));
     }
     let intent = reader.intent(&IntentQuestion {
         prompts: vec![prompt.clone()],

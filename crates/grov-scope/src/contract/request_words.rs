@@ -8,7 +8,6 @@ mod confinement;
 mod forms;
 mod retraction;
 
-use crate::consent::orders;
 use crate::names::is_path;
 use crate::words::{Word, words};
 use code_objects::Objects;
@@ -244,12 +243,12 @@ struct Clause {
 }
 
 impl RequestWords {
-    /// Reads the user's texts, and the proposals of the agent that the user accepted.
+    /// Reads the user's texts, and the proposals of the agent that the user accepted, an order a line.
     pub(crate) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
         let mut request = Self::default();
         let mut spoken = Vec::new();
-        let agreed: Vec<String> = consents.iter().flat_map(|text| orders(text)).collect();
-        for text in texts.into_iter().chain(agreed.iter().map(String::as_str)) {
+        let agreed = consents.iter().flat_map(|orders| orders.lines());
+        for text in texts.into_iter().chain(agreed) {
             request.has_client_command |= is_client_command(text);
             let words = words(text);
             spoken.push(request.read(&words));

@@ -19,7 +19,8 @@ const VERSION: u32 = 2;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memo {
     pub(super) version: u32,
-    /// Proposals of the agent that the user accepted.
+    /// Proposals of the agent that the user accepted, an order a line.
+    #[serde(default, rename = "orders")]
     pub(super) consents: Vec<String>,
     /// When each constraint started to apply.
     #[serde(rename = "since")]

@@ -5,7 +5,7 @@ use crate::assessed_action::assess;
 use crate::contract_builder::GoalContractBuilder;
 use crate::event::ObservedAction;
 use grov_domain::StepId;
-use grov_scope::Rules;
+use grov_scope::{Rules, is_assent};
 use std::collections::HashSet;
 
 /// Replays the stored history and then the buffered events.
@@ -61,13 +61,15 @@ impl CatchUp {
     pub(super) fn follow(&mut self, events: &[BufferedEvent]) {
         for event in events.iter().skip(self.taken) {
             match event {
-                BufferedEvent::Prompt { prompt, consents_to } => {
-                    let has_content = self.builder.add_prompt(prompt);
+                BufferedEvent::Prompt { prompt, orders } => {
+                    self.builder.add_prompt(prompt);
                     self.rules.set_contract(self.builder.contract().clone());
                     self.rules.record_prompt();
-                    // Without the earlier prompts, the engine could not know whether the prompt has content.
-                    if let Some(words) = consents_to.as_ref().filter(|_| !has_content) {
-                        self.rules.record_consent(words);
+                    if !is_assent(prompt) {
+                        self.rules.forget_consents();
+                    }
+                    if let Some(orders) = orders {
+                        self.rules.record_consent(orders);
                     }
                 }
                 BufferedEvent::Action(done) => {
@@ -82,7 +84,7 @@ impl CatchUp {
                     }
                 }
                 BufferedEvent::OutputShown(text) => self.rules.record_output(text),
-                BufferedEvent::Consent(words) => self.rules.record_consent(words),
+                BufferedEvent::Consent(orders) => self.rules.record_consent(orders),
                 BufferedEvent::Allowed { action, call } => self.rules.grant(action, call.as_deref()),
             }
         }

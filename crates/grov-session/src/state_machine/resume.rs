@@ -35,7 +35,7 @@ impl DriftStateMachine {
         let responses_since = std::mem::replace(&mut live.consent, stored.consent);
         push_bounded(&mut live.consent.files, responses_since.files);
         push_bounded(&mut live.consent.facts, responses_since.facts);
-        push_bounded(&mut live.consent.words, responses_since.words);
+        push_bounded(&mut live.consent.orders, responses_since.orders);
         live.updated_at = live.updated_at.max(stored.updated_at);
         if is_untouched {
             live.mode = stored.mode;

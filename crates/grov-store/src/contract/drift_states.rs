@@ -343,7 +343,7 @@ pub async fn secrets_in_drift_records_are_redacted(store: Arc<dyn Store>) {
         consent: Consent {
             files: vec![leaky("/let-pass")],
             facts: Vec::new(),
-            words: vec![leaky("consented")],
+            orders: vec![leaky("consented")],
         },
         ..drift_state("b", 1)
     };
