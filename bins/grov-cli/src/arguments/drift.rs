@@ -67,7 +67,7 @@ pub(crate) enum DriftCommand {
     /// Without a file: the actions of a session, with the scores that were recorded and the scores of the current rules.
     ///
     /// With a file: each line {"seq_id", "goal", "expected_scope"?, "constraints"?, "actions": [{"type", "files", "command"?,
-    /// "text"?, "old"?, "error"?}]} ("old" is the text that an edit replaces) is answered by a line {"seq_id", "scores", "corrections"}, in the same order. The types are read,
+    /// "text"?, "old"?, "error"?}]} ("old" is the text that an edit replaces, "error" is true if the action failed) is answered by a line {"seq_id", "scores", "corrections"}, in the same order. The types are read,
     /// edit, write, bash, search, task, web and other. An action with a score below 5 is off the goal. A malformed line is
     /// reported and skipped, and makes the exit code 1.
     ///
