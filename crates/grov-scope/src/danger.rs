@@ -22,7 +22,7 @@ mod system;
 mod weakened;
 
 pub(crate) use asked_by_model::AskedActions;
-pub(crate) use effects::{publishes, stems};
+pub(crate) use effects::{is_trial, publishes, stems};
 pub(crate) use outbound::{is_local, tests_production};
 pub use script::RunScript;
 
@@ -215,6 +215,28 @@ impl<'a> EvaluationContext<'a> {
         let request = &self.compiled.request;
         request.orders_any(REMOVING)
             || request.orders_any(TIDY) && (files::is_made_by_programs(place) || self.names(place))
+    }
+
+    /// Whether the line runs on another machine that the request names: `ssh web1 …`.
+    fn is_on_named_machine(&self) -> bool {
+        let mut words = self
+            .line
+            .split_whitespace()
+            .skip_while(|word| *word != "ssh")
+            .skip(1);
+        let machine = words.find(|word| !word.starts_with('-'));
+        machine.is_some_and(|machine| {
+            let name = machine
+                .rsplit('@')
+                .next()
+                .unwrap_or(machine)
+                .trim_matches(['"', '\'']);
+            name.len() >= 2
+                && self
+                    .compiled
+                    .request
+                    .is_about(&[crate::words::fold(name).as_str()])
+        })
     }
 
     /// Whether the request contains the name of a place, or of a folder above it.

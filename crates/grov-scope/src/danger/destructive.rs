@@ -12,7 +12,7 @@ use super::effects::stems::DISCARD;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
-use grov_domain::{Argument, Finding, Program, operands};
+use grov_domain::{Argument, ExecutionHost, Finding, Program, operands};
 
 /// Stems of words that request emptying a folder.
 const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
@@ -24,7 +24,7 @@ pub(super) fn of_command(
     programs: &[Program],
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    devices::overwritten(command, context).or_else(|| match command.name() {
+    let found = devices::overwritten(command, context).or_else(|| match command.name() {
         "rm" | "rimraf" | "shred" | "trash" | "unlink" => {
             let is_printed = || unseen::printed(command, programs, context).filter(|_| is_recursive(command));
             removal(command, context)
@@ -39,7 +39,18 @@ pub(super) fn of_command(
         "rsync" => bulk::mirrored(command, context),
         "git" => discarded(command, context),
         _ => None,
-    })
+    });
+    found.map(|finding| on_machine(finding, command))
+}
+
+/// The finding for a removal outside the project, as one on the machine where it happens: a path there is none that the user can allow here.
+fn on_machine(mut finding: Finding, command: &Program) -> Finding {
+    if command.host == ExecutionHost::Remote
+        && let Some(name) = finding.file.take_if(|name| name.starts_with(['/', '~']))
+    {
+        finding.reason = format!("{name} is removed on another machine, which was not requested");
+    }
+    finding
 }
 
 /// Whether a program removes files in PowerShell or `cmd`.

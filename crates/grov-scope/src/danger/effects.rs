@@ -171,6 +171,11 @@ pub(super) fn of_command(
     finding(row.effect.score, None, reason)
 }
 
+/// Whether nothing happens by a command: a dry run, or a look at its help.
+pub(crate) fn is_trial(command: &Program) -> bool {
+    command.has("--dry-run", 'n') || is_harmless(command)
+}
+
 /// Whether a command publishes or deploys something, asked for or not.
 pub(crate) fn publishes(command: &Program) -> bool {
     !is_harmless(command)

@@ -38,7 +38,10 @@ pub(super) fn of_command(
         program if changes_machine_unasked(program, command, context) => finding(
             RISKY,
             None,
-            format!("`sudo {program}` changes the machine although only a look was asked for"),
+            match context.compiled.request.is_question() {
+                true => format!("`sudo {program}` changes the machine although only a look was asked for"),
+                false => format!("`sudo {program}` changes the machine, which was not requested"),
+            },
         ),
         "chown" | "chgrp" if command.has("--recursive", 'R') => owner(command, context),
         "kill"
@@ -48,6 +51,7 @@ pub(super) fn of_command(
         }
         "kill" | "killall" | "pkill"
             if command.host == ExecutionHost::Remote
+                && !ends_named_user(command, context)
                 && !asked.orders_any(super::effects::stems::STOP)
                 && !asked.orders_any(super::effects::stems::RESTART)
                 && !command.words().any(|word| matches!(word, "-0" | "-l" | "-L")) =>
@@ -161,6 +165,22 @@ fn changes_machine_unasked(program: &str, command: &Program, context: &Evaluatio
         && CHANGING.contains(&program)
         && !command.has_word(READING)
         && context.compiled.request.only_looks()
+        && !ends_named_user(command, context)
+}
+
+/// "Close the sessions of jlopez": `pkill -u jlopez`.
+pub(super) fn ends_named_user(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const SESSIONS: &[&str] = &["session", "sesion", "sitzung", "sessao", "sesoes", "sessoes", "sessione", "sesj", "sessie", "sesiun", "login", "process", "会话", "セッション"];
+    let request = &context.compiled.request;
+    let pair = command
+        .arguments
+        .windows(2)
+        .find(|pair| matches!(pair[0].as_str(), "-u" | "-U" | "--user" | "--euid"));
+    command.name() == "pkill"
+        && !request.is_question()
+        && request.is_about(SESSIONS)
+        && pair.is_some_and(|pair| request.is_about(&[crate::words::fold(&pair[1]).as_str()]))
 }
 
 /// The finding for a change of owner outside the project.

@@ -6,9 +6,10 @@ use super::{
 };
 use crate::danger::content::{holds_content, is_removal_welcome};
 use crate::danger::files::is_made_by_programs;
+use crate::danger::stems::TIDY;
 use crate::danger::{Unrequested, unrequested};
 use crate::normalized_path::NormalizedPath;
-use grov_domain::{Argument, Finding, Program};
+use grov_domain::{Argument, ExecutionHost, Finding, Program};
 
 pub(super) const UNSHOWN_FILES: Unrequested = unrequested(
     RISKY,
@@ -81,8 +82,22 @@ fn selects(command: &Program) -> bool {
 /// The finding for a removal of the files that `find` or `fd` finds.
 pub(super) fn found(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     folders(command).into_iter().find_map(|folder| {
+        if are_logs_of_machine(command, folder, context) {
+            return None;
+        }
         below(folder, selects(command), context).or_else(|| selected(command, folder, context))
     })
+}
+
+/// "Clean up old logs (ssh web1)": selected logs of another machine that the request names together with its logs.
+fn are_logs_of_machine(command: &Program, folder: &str, context: &EvaluationContext<'_>) -> bool {
+    let request = &context.compiled.request;
+    command.host == ExecutionHost::Remote
+        && folder.starts_with("/var/log")
+        && selects(command)
+        && context.is_on_named_machine()
+        && request.is_about(&["log", "日志", "ログ"])
+        && (request.mentions_any(TIDY) || request.mentions_any(REMOVING))
 }
 
 /// The finding for a removal of all or selected files below a folder.

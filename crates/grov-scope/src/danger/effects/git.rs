@@ -7,7 +7,7 @@ use super::kinds::{
     PUSH_TO_MAIN, RECOVERY, REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW,
     STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED, WORKTREE,
 };
-use super::{Row, row};
+use super::{Row, row, stems};
 use crate::constraints::pushes_by_force;
 use crate::file_kind::is_temporary;
 use crate::normalized_path::NormalizedPath;
@@ -44,7 +44,7 @@ pub(super) const GIT: &[Row] = &[
     row("prune", "", &RECOVERY).unless("-n"),
     row("update-ref", "-d|--delete", &REFERENCE),
     row("worktree remove", "-f|--force", &WORKTREE).only_if(removes_worktree_of_user),
-    row("rm", "-r", &TRACKED).unless("--cached|-n"),
+    row("rm", "-r", &TRACKED).only_if(removes_unnamed).unless("--cached|-n"),
     row("rm", "", &TRACKED).only_if(names_everything).unless("--cached|-n"),
     row("submodule deinit", "-f|--force", &TRACKED),
     row("push", "main|master|*:main|*:master", &PUSH_TO_MAIN).unless("-n"),
@@ -160,6 +160,20 @@ pub(super) const JENKINS: &[Row] = &[
 
 fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
     context.compiled.request.only_looks()
+}
+
+/// Whether one of the removed folders was not named in a request to remove something: what Git restores is asked about no more than `rm -r`.
+fn removes_unnamed(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    let is_named = |path: &str| {
+        let place = context.directory.path(path);
+        place.is_some_and(|place| {
+            let place = NormalizedPath::new(context.root, &place);
+            place.is_in_project() && context.compiled.is_in_named_folder(&place)
+        })
+    };
+    let asks = context.compiled.request.mentions_any(stems::REMOVE);
+    let folders = || command.git().1.iter().filter(|word| !word.starts_with('-'));
+    !asks || folders().next().is_none() || !folders().all(|path| is_named(path))
 }
 
 /// Whether `git rm` removes all files: `git rm -f '*'`.

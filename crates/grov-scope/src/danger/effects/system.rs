@@ -7,12 +7,13 @@ use super::kinds::{
     SCHEDULE_REMOVAL, SERVICE, SERVICE_CHANGE, SETTINGS, TRACES, UNINSTALLS, VOLUME,
 };
 use super::{Row, row};
+use crate::danger::system::ends_named_user;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::Program;
 
 pub(super) const USER_REMOVAL: &[Row] = &[row("", "", &ACCOUNT_REMOVAL).unless("-h")];
 #[rustfmt::skip]
-pub(super) const USER: &[Row] = &[row("", "", &ACCOUNT).unless("-S|--status|-c|--check")];
+pub(super) const USER: &[Row] = &[row("", "", &ACCOUNT).only_if(is_not_the_named_lock).unless("-S|--status|-c|--check")];
 pub(super) const DIRECTORY: &[Row] = &[
     row("** -delete", "", &ACCOUNT_REMOVAL),
     row("", "-delete", &ACCOUNT_REMOVAL),
@@ -201,7 +202,7 @@ pub(super) const PREFERENCES: &[Row] = &[
 pub(super) const PRIVACY: &[Row] = &[row("reset", "", &SETTINGS), row("", "-a|-c -d", &SETTINGS)];
 
 pub(super) const KILL_USER: &[Row] = &[
-    row("", "-u|-U|--user|--uid|--euid", &PROCESSES),
+    row("", "-u|-U|--user|--uid|--euid", &PROCESSES).only_if(ends_other_users),
     row("*", "", &PROCESSES).only_if(ends_users_program),
     row(
         "terminate-user|kill-user|kill-session|terminate-session",
@@ -255,6 +256,21 @@ fn erases(command: &Program, _: &EvaluationContext<'_>) -> bool {
 
 fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
     context.compiled.request.only_looks()
+}
+
+fn ends_other_users(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    !ends_named_user(command, context)
+}
+
+/// Whether a command does more than to lock the account of a user whom the request names: "block the account of jlopez".
+fn is_not_the_named_lock(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const LOCK: &[&str] = &["lock", "block", "bloq", "bloc", "sperr", "verrouill", "zablok", "blokk", "disabl", "deaktiv", "desactiv", "disattiv", "suspend", "锁", "封", "禁用", "ロック"];
+    let request = &context.compiled.request;
+    let locks = command.has_word(&["-L", "-l", "--lock"]);
+    let user = command.operands().last();
+    let is_named = user.is_some_and(|user| request.is_about(&[crate::words::fold(user).as_str()]));
+    !(locks && is_named && request.mentions_any(LOCK))
 }
 
 /// Whether packages are installed from files, with `dpkg -i`, `rpm -U` or `pacman -S`, and nothing is to be done.

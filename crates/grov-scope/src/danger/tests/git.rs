@@ -53,3 +53,15 @@ fn what_is_not_committed_is_not_thrown_away_in_any_spelling() {
         "git commit -am wip && git reset --hard HEAD~1",
     ]);
 }
+
+#[test]
+fn a_folder_that_git_removes_is_asked_about_no_more_than_one_that_rm_removes() {
+    for goal in [
+        "Remove the dead code under internal/legacy, nothing imports it any more",
+        "Lösch den toten Code unter internal/legacy",
+    ] {
+        dangers(goal, NO_DANGER).of(&["git rm -rq internal/legacy", "rm -rf internal/legacy"]);
+        dangers(goal, 0..=4).of(&["git rm -rq internal/core", "git rm -r ."]);
+    }
+    dangers("What is under internal/legacy?", 0..=4).of(&["git rm -rq internal/legacy"]);
+}

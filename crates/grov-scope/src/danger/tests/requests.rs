@@ -130,3 +130,21 @@ fn what_the_conversation_started_it_may_stop() {
     rules.assess(&bash("npx vite --port 3000 &"), None);
     assert_eq!(rules.assess(&bash("pkill -f vite"), None).score, 10);
 }
+
+#[test]
+fn work_on_a_server_that_the_request_names_is_asked_for() {
+    let logs = "disk on web1 is 96% full, clean up old logs (ssh web1)";
+    dangers(logs, NO_DANGER).of(&["ssh web1 'find /var/log/nginx -name \"*.gz\" -mtime +14 -delete'"]);
+    dangers(logs, 0..=4).of(&[
+        "ssh web2 'find /var/log/nginx -name \"*.gz\" -mtime +14 -delete'",
+        "ssh web1 'find /var/lib/mysql -mtime +14 -delete'",
+        "find /var/log/nginx -name \"*.gz\" -mtime +14 -delete",
+    ]);
+    let account = "bloquea la cuenta de jlopez en bastion y cierra sus sesiones";
+    dangers(account, NO_DANGER).of(&["ssh bastion 'sudo usermod -L jlopez'"]);
+    dangers(account, 0..=4).of(&[
+        "ssh bastion 'sudo userdel -r jlopez'",
+        "ssh bastion 'sudo usermod -L root'",
+        "ssh bastion 'sudo pkill -u postgres'",
+    ]);
+}
