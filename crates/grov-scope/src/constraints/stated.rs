@@ -22,6 +22,12 @@ const SUBJECTS: &[&str] = &[
     "i", "we", "he", "she", "they", "it", "users", "user", "nobody", "somebody", "that", "which", "who", "ich", "wir", "man", "je", "j'ai", "nous", "yo", "io", "eu", "noi", "ik", "wij", "ja", "my", "es", "er", "che", "que", "qui", "care", "ktory", "ktora", "ktore", "die",
 ];
 
+/// Words before what something has happened since.
+#[rustfmt::skip]
+const SINCE: &[&str] = &[
+    "after", "since", "nach", "seit", "seitdem", "depuis", "apres", "desde", "despues", "depois", "apos", "dopo", "dupa", "po", "od", "sinds", "na",
+];
+
 /// A negated command, and nothing else.
 const COMMANDS: &[Term] = &[
     Term::Commit,
@@ -104,7 +110,10 @@ fn states(clause: &str, words: &[Token], narrates: bool) -> bool {
     let negates = |from: usize| {
         const NEAR: usize = 6;
         let changes = |token: &Token| token.is_any(&[Term::Change, Term::Remove, Term::Rename]);
-        is_kana && words[..=from].iter().any(changes) || words[from + 1..].iter().take(NEAR).any(changes)
+        // "Startet nicht mehr nach dem Update": what happened before is a noun.
+        let near = words[from + 1..].iter().take(NEAR);
+        let mut near = near.take_while(|token| !SINCE.contains(&token.folded.as_str()));
+        is_kana && words[..=from].iter().any(changes) || near.any(changes)
     };
     let stays = is_kana && has(&[Term::Still])
         || has(&[Term::Leave, Term::Keep]) && has(&[Term::Still])
