@@ -27,6 +27,7 @@ mod pattern;
 pub mod phrases;
 mod relatedness;
 mod repetition;
+mod review_first;
 mod rules;
 pub mod words;
 
@@ -38,4 +39,5 @@ pub use danger::RunScript;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use normalized_path::{NormalizedPath, ProjectRoot};
 pub use pattern::Pattern;
+pub use review_first::{ReviewFirst, review_first};
 pub use rules::{FORBIDDEN_COMMIT, FindingSubject, LimitOnFiles, Memo, OVERRULED, Rules, makes_commit};

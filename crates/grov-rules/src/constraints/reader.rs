@@ -340,6 +340,15 @@ impl Reader<'_, '_> {
         if self.words.last().is_some_and(|word| word.after.contains('?')) && !self.orders {
             return None;
         }
+        // "Let me review it before you push"
+        let leads = clause.from..=self.after_leads(clause).min(clause.to);
+        if let Some((from, review)) = leads
+            .filter_map(|at| Some((at, grov_scope::review_first(self.words, at)?)))
+            .next()
+            && review.last < self.reported
+        {
+            return Some((from, review.last));
+        }
         let mut at = clause.from;
         let mut start = clause.from;
         // "You may edit anything except …".

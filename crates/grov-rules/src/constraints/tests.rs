@@ -270,3 +270,53 @@ fn what_defines_something_is_no_limit() {
         assert!(!found(limit).is_empty(), "{limit}");
     }
 }
+
+#[test]
+fn a_wish_to_see_it_first_is_a_limit() {
+    for (prompt, limit) in [
+        (
+            "fix the typo in src/a.ts and let me review before you push",
+            "let me review before you push",
+        ),
+        (
+            "dry-run first, then show me the numbers before anything is written.",
+            "show me the numbers before anything is written",
+        ),
+        (
+            "Behebe den Fehler und lass mich das ansehen, bevor du pushst",
+            "lass mich das ansehen, bevor du pushst",
+        ),
+        (
+            "Corrige la faute et laisse-moi relire avant de pousser",
+            "laisse-moi relire avant de pousser",
+        ),
+        (
+            "fix the parser. I'd like to look at it before you commit",
+            "I'd like to look at it before you commit",
+        ),
+    ] {
+        assert_eq!(found(prompt), [limit], "{prompt}");
+    }
+    for prompt in [
+        "The user can review before you push the order in the checkout",
+        "Show me the numbers before the chart is drawn",
+        "Let me know what you think before Friday",
+    ] {
+        assert_eq!(found(prompt), Vec::<String>::new(), "{prompt}");
+    }
+}
+
+#[test]
+fn a_symptom_since_an_update_is_no_limit() {
+    for prompt in [
+        "Der Container gitea startet nicht mehr nach dem Update auf 1.22, bitte wieder zum Laufen bringen",
+        "Containerul gitea nu mai pornește după update, repară-l",
+        "De container gitea start niet meer na de update, los het op",
+        "Le conteneur gitea ne démarre plus depuis la mise à jour, répare",
+    ] {
+        assert_eq!(found(prompt), Vec::<String>::new(), "{prompt}");
+    }
+    for prompt in ["Die Config nicht mehr ändern", "Nu mai modifica testele"] {
+        assert!(!found(prompt).is_empty(), "{prompt}");
+    }
+}

@@ -5,6 +5,7 @@ mod repair;
 use super::vocabulary::{Term, longest_spaced, longest_unspaced};
 use crate::names::is_path;
 use crate::phrases::{self, Languages, Noun, Verb};
+use crate::review_first::review_first;
 use crate::words::{Word, phrase_at, words};
 use repair::{action_pair, file_pair, pauses_after, plain_token};
 
@@ -238,7 +239,21 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
     let named = NamedByPhrase::of(&text);
     let mut found = Vec::new();
     let mut at = 0;
+    // The last word of what waits until the user has seen something.
+    let mut waiting = 0;
     while let Some(word) = words.get(at) {
+        if let Some(review) = review_first(&words, at) {
+            found.push(plain_token("ask", Some(Term::Ask)));
+            found.push(plain_token("before", Some(Term::Before)));
+            at = review.action;
+            waiting = review.last;
+            continue;
+        }
+        // "Before anything gets committed"
+        if at < waiting && word.is_any(&["get", "gets", "is", "are", "wird", "werden"]) {
+            at += 1;
+            continue;
+        }
         let is_quoted = word.before.ends_with(['`', '"', '\'', '«', '„'])
             && word.after.starts_with(['`', '"', '\'', '»', '“']);
         if word.raw.contains(is_unspaced) {

@@ -83,6 +83,9 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::Package(name) => programs
             .any(|program| super::packages::installs(program, name) || upgrades_all_but(program, name)),
         ForbiddenCommand::Script(names) => programs.any(|program| runs_script(program, names)),
+        ForbiddenCommand::WetRun(names) => {
+            programs.any(|program| runs_script(program, names) && !crate::danger::is_trial(program))
+        }
         ForbiddenCommand::Program(line) => programs.any(|program| has_line(program, line)),
     }
 }

@@ -16,6 +16,11 @@ pub(super) struct CommandConstraint {
 }
 
 impl CommandConstraint {
+    /// Whether the user ordered the forbidden command by one of these effects.
+    pub(super) fn is_ordered(&self, ordered: &[&'static str]) -> bool {
+        effect_of(&self.what).is_some_and(|effect| ordered.contains(&effect))
+    }
+
     /// Whether a sentence requests the forbidden command. `is_younger` says that it was typed after the constraint.
     pub(super) fn is_lifted_by(&self, sentence: &Sentence, is_younger: bool) -> bool {
         let subjects = requested_by(&self.what);
@@ -50,6 +55,23 @@ const FILES: &[&str] = &[
     "archivo", "archivos", "arquivo", "arquivos", "bestand", "bestanden", "datei", "dateien", "dossier", "fichier", "fichiers", "file", "files", "fisier", "fisierele", "fisierul", "folder", "ordner", "plik", "pliki",
 ];
 
+/// The name of what a command does, in the table of effects.
+fn effect_of(what: &ForbiddenCommand) -> Option<&'static str> {
+    Some(match what {
+        ForbiddenCommand::Git("branch") => return None,
+        ForbiddenCommand::Git(command) => command,
+        ForbiddenCommand::Deploy => "deploy",
+        ForbiddenCommand::Install => "install",
+        ForbiddenCommand::Upgrade => "upgrade",
+        ForbiddenCommand::Restart => "restart",
+        ForbiddenCommand::Format => "format",
+        ForbiddenCommand::Tests => "tests",
+        ForbiddenCommand::Migrate => "migrate",
+        ForbiddenCommand::ForcePush => "force",
+        _ => return None,
+    })
+}
+
 /// The words that request a command.
 fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
     match what {
@@ -77,6 +99,7 @@ fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
         ForbiddenCommand::Network => vec!["network", "internet"],
         ForbiddenCommand::ForcePush => vec!["force", "force-push"],
         ForbiddenCommand::Task => vec!["run", "execute"],
+        ForbiddenCommand::WetRun(_) => vec!["execute", "apply", "live", "real"],
         ForbiddenCommand::Script(names) => names.iter().map(String::as_str).collect(),
         ForbiddenCommand::Flag(flag) => vec![flag],
         ForbiddenCommand::Package(name) => vec![name],

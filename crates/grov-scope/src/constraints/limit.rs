@@ -128,6 +128,8 @@ pub(super) enum ForbiddenCommand {
     Program(Vec<String>),
     /// A run of a script or program file with one of these names, or whose name has one of these words.
     Script(Vec<String>),
+    /// A run of such a script that is no dry run.
+    WetRun(Vec<String>),
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ struct PathConstraint {
     is_strict: bool,
     /// Only places that the constraint names by their path count: a model that read the prompts did not confirm the rest.
     only_named: bool,
+    /// Tests are not among the files that it names by a wildcard.
+    spares_tests: bool,
 }
 
 /// What a constraint refers to.
@@ -228,6 +230,13 @@ impl PathConstraints {
         }
     }
 
+    /// "Write tests for src/cart. Don't change src/cart/*.ts": the tests that the prompt asks for are none of these files.
+    pub(super) fn spare_tests(&mut self) {
+        for limit in &mut self.forbidden {
+            limit.spares_tests = true;
+        }
+    }
+
     /// Adds places that must not change.
     pub(super) fn forbid(&mut self, root: &ProjectRoot, text: &str, places: &[Place], rule: &PlaceRule) {
         let targets = |places: &[Place]| places.iter().map(|place| Target::of(root, place)).collect();
@@ -240,6 +249,7 @@ impl PathConstraints {
             existing_only: rule.existing_only,
             is_strict: false,
             only_named: false,
+            spares_tests: false,
         });
     }
 
@@ -254,6 +264,7 @@ impl PathConstraints {
             existing_only: false,
             is_strict,
             only_named: false,
+            spares_tests: false,
         });
     }
 
@@ -279,8 +290,15 @@ impl PathConstraints {
             false => pattern.expects(place),
         };
         let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(names);
+        let is_test = FileKind::Test.is(place);
+        let is_meant = |limit: &PathConstraint, target: &Target| {
+            let is_spared = limit.spares_tests
+                && is_test
+                && matches!(target, Target::Path(path) if names_any_source(path.text()));
+            target.covers(place) && !is_spared
+        };
         let forbids = |limit: &&PathConstraint| {
-            covered(&limit.targets, place)
+            limit.targets.iter().any(|target| is_meant(limit, target))
                 && !covered(&limit.except, place)
                 && !is_lifted(limit)
                 && (!limit.removal_only || removes)
@@ -331,6 +349,12 @@ pub(super) struct PathBreach<'a> {
 fn is_file(path: &Pattern) -> bool {
     let name = path.text().rsplit('/').next();
     name.is_some_and(|name| name.contains('.') && !name.contains('*'))
+}
+
+/// Whether a path names files by a wildcard, and no tests: `src/cart/*.ts`.
+fn names_any_source(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.contains('*') && !name.contains("test") && !name.contains("spec") && name.rsplit_once('.').is_some()
 }
 
 /// Whether a file lists others, which the limit on the existing ones is not about.

@@ -96,6 +96,11 @@ impl Sentence {
             .any(|word| names.contains(&word.folded.as_str()))
     }
 
+    /// Whether one of its words begins so.
+    pub(super) fn has_word_of(&self, beginning: &str) -> bool {
+        self.words.iter().any(|word| word.folded.starts_with(beginning))
+    }
+
     /// Whether it requests an action and has one of these words.
     pub(super) fn requests(&self, names: &[&str]) -> bool {
         self.orders && self.has_any(names)
@@ -340,7 +345,7 @@ fn forbids(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a word forbids or limits something.
-fn is_forbidding(word: &Word<'_>) -> bool {
+pub(super) fn is_forbidding(word: &Word<'_>) -> bool {
     is_negation(word)
         || word.is_any(CONFINING)
         || FORBIDDING_ELSEWHERE.binary_search(&word.folded.as_str()).is_ok()

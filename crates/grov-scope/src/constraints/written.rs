@@ -37,6 +37,8 @@ pub(super) enum Construct {
     Keys,
     /// Another value of the setting that these words name: `batch_size: 256`.
     Setting(Vec<String>),
+    /// A number that was not there before for a name with this part: `timeout: 60_000`.
+    Knob(String),
     /// More lines than this.
     Lines(usize),
     /// More tests than this.
@@ -228,6 +230,7 @@ impl Construct {
             Self::Version { name, version } => any(&|line| has_other_version(line, name, version)),
             Self::Keys => renames_key(written),
             Self::Setting(words) => changes_setting(written, words),
+            Self::Knob(name) => sets_number(written, name),
             Self::Lines(most) => has_too_many_lines(written, *most),
             Self::Tests(most) => {
                 let count = written.added().filter(|line| is_test(line)).count();
@@ -479,6 +482,45 @@ fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
     })
 }
 
+/// Whether a text gives a number to a name with this part, that it did not have before.
+fn sets_number(written: &Written<'_>, part: &str) -> bool {
+    if written.is_prose() {
+        return false;
+    }
+    let known = written
+        .before
+        .as_deref()
+        .map_or_else(Vec::new, |text| numbers_of(text, part));
+    let numbers = numbers_of(&written.after, part);
+    numbers.iter().any(|number| !known.contains(number))
+}
+
+/// The numbers that a text gives to names with a part: `60_000` of `timeout: 60_000` and of `setDefaultTimeout(60_000)`.
+fn numbers_of<'t>(text: &'t str, part: &str) -> Vec<&'t str> {
+    const BETWEEN: &[char] = &[' ', '\t', ':', '=', '(', '"', '\'', '>'];
+    // A timer is no limit.
+    const TIMERS: &[&str] = &["settimeout", "cleartimeout"];
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let mut found = Vec::new();
+    for line in text.lines().take(MAX_LINES) {
+        for name in line.split(|letter: char| !is_name(letter)) {
+            let lower = name.to_ascii_lowercase();
+            if !lower.contains(part) || TIMERS.contains(&lower.as_str()) {
+                continue;
+            }
+            let Some((_, rest)) = line.split_once(name) else {
+                continue;
+            };
+            let rest = rest.trim_start_matches(BETWEEN);
+            let end = rest.find(|letter: char| !is_name(letter)).unwrap_or(rest.len());
+            if rest.starts_with(|letter: char| letter.is_ascii_digit()) {
+                found.push(&rest[..end]);
+            }
+        }
+    }
+    found
+}
+
 /// Whether an edit gives an entry another key: the old key is gone, and its value stands at another.
 fn renames_key(written: &Written<'_>) -> bool {
     let Some(before) = written.before.as_deref() else {
@@ -646,6 +688,7 @@ impl WrittenConstraint {
             Construct::Setting(words) => {
                 sentence.orders() && words.iter().all(|word| sentence.has_any(&[word.as_str()]))
             }
+            Construct::Knob(name) => sentence.orders() && sentence.has_word_of(name),
             Construct::Lines(_) | Construct::Section(_) | Construct::Logged(_) => false,
         }
     }

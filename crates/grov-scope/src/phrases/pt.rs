@@ -83,7 +83,7 @@ pub(super) static PHRASES: Phrases = Phrases {
     ]),
     cues: PhraseMap::of(&[
         ("a excecao de", Cue::Except), ("a nao ser", Cue::Except), ("a nao ser que", Cue::Except),
-        ("afora", Cue::Except), ("aguarda minha", Cue::AskFirst), ("aguarde minha", Cue::AskFirst),
+        ("afora", Cue::Except), ("aguarda minha", Cue::AskFirst), ("aguarde minha", Cue::AskFirst), ("ainda estou editando", Cue::Prohibition), ("ainda estou escrevendo", Cue::Prohibition),
         ("ainda nao", Cue::NotYet), ("antes de", Cue::Before), ("antes do", Cue::Before), ("apenas", Cue::Only),
         ("apenas analisa", Cue::ReadOnly), ("apenas analise", Cue::ReadOnly), ("apenas leitura", Cue::ReadOnly),
         ("ate no maximo", Cue::AtMost), ("avisa antes", Cue::AskFirst), ("avise antes", Cue::AskFirst),
@@ -102,7 +102,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         ("de modo algum", Cue::Prohibition), ("deixa", Cue::Keep), ("deixar", Cue::Keep), ("deixe", Cue::Keep),
         ("deixem", Cue::Keep), ("deve continuar", Cue::Stays), ("deve ficar", Cue::Stays),
         ("deve permanecer", Cue::Stays), ("devem continuar", Cue::Stays), ("devem ficar", Cue::Stays),
-        ("devem permanecer", Cue::Stays), ("e intocavel", Cue::Stays), ("e mais nada", Cue::NothingElse),
+        ("devem permanecer", Cue::Stays), ("e a unica copia", Cue::Stays), ("e intocavel", Cue::Stays), ("e mais nada", Cue::NothingElse), ("e nossa unica copia", Cue::Stays),
         ("e proibido", Cue::Prohibition), ("em caso algum", Cue::Prohibition),
         ("em hipotese alguma", Cue::Prohibition), ("em hipotese nenhuma", Cue::Prohibition),
         ("espera a minha", Cue::AskFirst), ("espera eu", Cue::AskFirst), ("espera minha", Cue::AskFirst),

@@ -118,7 +118,9 @@ impl Context {
                 if rest.starts_with("unless") {
                     first(40).is_some_and(|token| !token.is(Term::Until))
                 } else {
-                    first(12).is_some_and(|token| token.is(Term::If))
+                    // "Don't touch x; if something there is broken, tell me" is no condition of the limit.
+                    let ends = after.trim_start().starts_with(['.', '!', ';']);
+                    !ends && !tells(rest) && first(12).is_some_and(|token| token.is(Term::If))
                 }
             },
             lead: lead(&before[sentence..], languages),
@@ -147,6 +149,20 @@ impl Context {
         }
     }
 }
+
+/// Whether the first sentence of a text asks to be told something.
+fn tells(text: &str) -> bool {
+    let end = text.find(['.', ';', '!', '?', '\n']).unwrap_or(text.len());
+    let folded = fold(&text[..end]);
+    TELLING.iter().any(|phrase| folded.contains(phrase))
+}
+
+/// "Tell me", folded.
+#[rustfmt::skip]
+const TELLING: &[&str] = &[
+    "tell me", "let me know", "ask me", "ping me", "report it", "report back", "say so", "note it", "sag mir", "sag bescheid", "sag's mir", "melde", "frag mich", "gib bescheid", "dis-le", "dis-moi", "dis le moi", "previens",
+    "avisame", "dimelo", "dime", "dimmi", "avvisami", "fammi sapere", "me avisa", "me avise", "me fala", "me diga", "powiedz", "daj znac", "zapytaj", "zeg het", "laat het", "vertel", "spune-mi", "anunta-ma", "zi-mi", "告诉我", "跟我说", "教えて", "知らせて",
+];
 
 /// Whether a text names a change of files without forbidding it.
 fn names_work(text: &str, languages: Languages) -> bool {

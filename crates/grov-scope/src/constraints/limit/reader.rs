@@ -1,8 +1,10 @@
 //! Reads the clauses of a constraint.
 
 mod confine;
+mod dry_runs;
 mod forbid;
 mod keep;
+mod knobs;
 mod listed;
 
 use super::forbidden_texts::{LITERALS, newer_than};
@@ -34,7 +36,13 @@ pub(in crate::constraints) fn read(text: &str, mut words: Vec<Token>, context: &
             before: &before,
             context,
         };
-        for limit in reader.limits() {
+        for mut limit in reader.limits() {
+            // "Write lib/test_util.py, leave the other files in lib/ alone"
+            if let Limit::Places(_, rule) = &mut limit
+                && clause.iter().any(|token| token.is(Term::Else))
+            {
+                rule.except.extend(context.paths.iter().cloned().map(Place::Path));
+            }
             if !found.contains(&limit) {
                 found.push(limit);
             }
@@ -119,6 +127,9 @@ impl ClauseReader<'_> {
         let permits = has(Term::Permit) && !has(Term::Only) && !denies_permission(self.clause);
         if depends || permits || has(Term::If) && !has(Term::Except) {
             return Vec::new();
+        }
+        if let Some(limit) = self.only_dry_runs() {
+            return vec![limit];
         }
         if self.is_read_only() {
             return vec![Limit::ReadOnly];

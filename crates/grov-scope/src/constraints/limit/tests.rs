@@ -6,6 +6,7 @@ mod confinement;
 mod later_prompts;
 mod no_limits;
 mod places;
+mod plain_words;
 mod texts;
 mod wording;
 

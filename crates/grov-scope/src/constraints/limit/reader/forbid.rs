@@ -65,6 +65,7 @@ impl ClauseReader<'_> {
         {
             parts.places.extend(self.places_before());
         }
+        parts.places.extend(numbered(rule));
         if parts.has(Term::Outside) && !parts.places.is_empty() {
             let mut places = parts.places;
             places.extend(Parts::of(except).places);
@@ -106,6 +107,8 @@ impl ClauseReader<'_> {
             return vec![Limit::Command(ForbiddenCommand::Named((*verb).to_owned()))];
         }
         let mut found = commands(&parts, rule, is_state, self.context);
+        let knobs = super::knobs::kept(self.clause);
+        found.extend(knobs.into_iter().map(Limit::Written));
         // "Nothing that hits the network"
         if nothing && parts.has(Term::Network) && parts.words.len() <= 1 {
             found.push(Limit::Command(ForbiddenCommand::Network));
@@ -336,6 +339,28 @@ impl ClauseReader<'_> {
         found.push(Limit::Places(places, rule));
         found
     }
+}
+
+/// "Chapter 3": the file or folder of one of several things that have numbers.
+fn numbered(words: &[Token]) -> Vec<Place> {
+    let is_number =
+        |token: &Token| token.raw.len() <= 2 && token.raw.bytes().all(|byte| byte.is_ascii_digit());
+    let pairs = words.windows(2).filter(|pair| {
+        pair[0].term.is_none()
+            && is_name(&pair[0].folded)
+            && pair[0].folded.len() >= 4
+            && !pair[0].pauses
+            && is_number(&pair[1])
+    });
+    pairs
+        .flat_map(|pair| {
+            let (name, number) = (&pair[0].folded, &pair[1].raw);
+            let names = ["", "-", "_", "0", "-0", "_0"].map(|joint| format!("{name}{joint}{number}"));
+            names
+                .into_iter()
+                .flat_map(|name| [Place::Path(format!("{name}.*")), Place::Path(name)])
+        })
+        .collect()
 }
 
 /// The paths that are what a verb changes, or are listed with that: no preposition stands before them.

@@ -81,7 +81,14 @@ impl ClauseReader<'_> {
         } else if !is_still && (!words.is_empty() || !parts.literals.is_empty()) {
             return Vec::new();
         }
-        if places.is_empty() && is_still {
+        // "Leave vendor and third_party alone"
+        if is_still {
+            let names = parts.literals.iter().filter(|name| is_name(name));
+            places.extend(
+                names.flat_map(|name| [Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())]),
+            );
+        }
+        if is_still && parts.places.is_empty() && parts.kinds().is_empty() {
             let named = parts.named();
             let is_telling = |group: &&Vec<String>| group.iter().all(|word| word.len() >= 3);
             places.extend(named.iter().filter(is_telling).cloned().map(Place::Words));

@@ -10,7 +10,13 @@ fn breaks_after(prompt: &str, limits: &[&str], later: &str, action: &str) -> boo
         ..GoalContract::default()
     };
     let rules = Rules::new(contract, Some("/home/me/p"));
-    let found = rules.assess_without_history(&sketch(action)).findings;
+    breaks_a_limit(&rules, action)
+}
+
+/// Whether an action breaks a limit, or is a reason to ask.
+fn breaks_a_limit(rules: &Rules, action: &str) -> bool {
+    let mut found = rules.assess_without_history(&sketch(action)).findings;
+    found.extend(rules.questions(&sketch(action), true));
     found.iter().any(|finding| finding.rule == Rule::Constraint)
 }
 
@@ -97,5 +103,171 @@ fn a_later_prompt_that_only_mentions_the_object_lifts_no_limit() {
         ),
     ] {
         assert!(breaks_after(limit, &[limit], later, action), "{limit}; {later}");
+    }
+}
+
+#[test]
+fn an_order_in_other_words_lifts_not_yet() {
+    for (first, limit, later, command, expected) in [
+        (
+            "bitte committen, noch nicht pushen",
+            "nicht pushen",
+            "jetzt pushen",
+            "git push",
+            false,
+        ),
+        (
+            "bitte committen, noch nicht pushen",
+            "nicht pushen",
+            "ok, push",
+            "git push",
+            false,
+        ),
+        ("先提交，不要推送", "不要推送", "现在推送", "git push", false),
+        (
+            "haz commit, no hagas push",
+            "no hagas push",
+            "ahora sí, súbelo",
+            "git push",
+            false,
+        ),
+        (
+            "zrób commit, ale nie pushuj",
+            "nie pushuj",
+            "teraz wypchnij",
+            "git push",
+            false,
+        ),
+        (
+            "noch nicht deployen",
+            "nicht deployen",
+            "jetzt deployen",
+            "vercel deploy --prod",
+            false,
+        ),
+        (
+            "don't commit or push",
+            "don't commit or push",
+            "commit it",
+            "git commit -am x",
+            false,
+        ),
+        (
+            "don't commit or push",
+            "don't commit or push",
+            "commit it",
+            "git push",
+            true,
+        ),
+        (
+            "bitte committen, noch nicht pushen",
+            "nicht pushen",
+            "jetzt die Tests reparieren",
+            "git push",
+            true,
+        ),
+        (
+            "bitte committen, noch nicht pushen",
+            "nicht pushen",
+            "pushen erst morgen",
+            "git push",
+            true,
+        ),
+        (
+            "bitte committen, noch nicht pushen",
+            "nicht pushen",
+            "warum ist push langsam?",
+            "git push",
+            true,
+        ),
+        (
+            "先提交，不要推送",
+            "不要推送",
+            "推送通知收不到，查一下配置",
+            "git push",
+            true,
+        ),
+        (
+            "haz commit, no hagas push",
+            "no hagas push",
+            "sube el límite de tamaño a 10",
+            "git push",
+            true,
+        ),
+    ] {
+        let found = breaks_after(first, &[limit], later, command);
+        assert_eq!(found, expected, "{first} | {later} | {command}");
+    }
+}
+
+#[test]
+fn a_yes_to_a_question_answers_a_limit_that_waits_for_it() {
+    for (prompt, limit, agreed, command, expected) in [
+        (
+            "Fix it. Don't push without asking me.",
+            "Don't push without asking me",
+            "Done. Shall I push?",
+            "git push",
+            false,
+        ),
+        (
+            "Fix it. Ask me before you push.",
+            "Ask me before you push",
+            "Done. Shall I push?",
+            "git push",
+            false,
+        ),
+        (
+            "Fix it. Ask me before you push.",
+            "Ask me before you push",
+            "push",
+            "git push",
+            false,
+        ),
+        (
+            "Fix it. Don't push until I say so",
+            "Don't push until I say",
+            "Done. Shall I push?",
+            "git push",
+            false,
+        ),
+        (
+            "Behebe es. Nicht pushen, ohne mich zu fragen",
+            "Nicht pushen",
+            "Fertig. Soll ich pushen?",
+            "git push",
+            false,
+        ),
+        (
+            "Corrige. Ne pousse pas sans me demander",
+            "Ne pousse pas sans me demander",
+            "C'est fait. Je pousse ?",
+            "git push",
+            false,
+        ),
+        (
+            "Fix it. Don't push without asking me.",
+            "Don't push without asking me",
+            "Done. Shall I commit?",
+            "git push",
+            true,
+        ),
+        (
+            "Fix it. Don't push.",
+            "Don't push",
+            "Done. Shall I push?",
+            "git push",
+            true,
+        ),
+    ] {
+        let contract = GoalContract {
+            instructions: vec![prompt.to_owned()],
+            constraints: vec![limit.to_owned()],
+            ..GoalContract::default()
+        };
+        let mut rules = Rules::new(contract, Some("/home/me/p"));
+        rules.record_consent(agreed);
+        let found = breaks_a_limit(&rules, command);
+        assert_eq!(found, expected, "{prompt} | {agreed} | {command}");
     }
 }
