@@ -30,6 +30,9 @@ const AWAITING_UNSPACED: &[&str] = &["まだ", "先", "暂", "とりあえず"];
 /// Words that refer to the thing of the constraint before.
 const REFERRING: &[&str] = &["es", "it", "lo", "them", "that", "le", "to"];
 
+/// The most words of an assent that names what it is about.
+const MAX_ASSENT: usize = 5;
+
 /// Drops from `constraints` what `prompt` lifts.
 pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
     if constraints.is_empty() {
@@ -39,6 +42,8 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
     if !approves && prompt.permissions.is_empty() {
         return;
     }
+    let said = &prompt.goal().text;
+    let assented = Some(said).filter(|said| words(said).len() <= MAX_ASSENT && prompt.constraints.is_empty());
     let mut was_lifted = false;
     constraints.retain(|constraint| {
         let permitted = prompt.permissions.iter().any(|text| is_about(text, constraint));
@@ -46,7 +51,9 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
         let refers = was_lifted
             && (words(constraint).len() <= 5 && has_word(constraint, REFERRING)
                 || phrased::confines(constraint));
-        let lifted = permitted || refers || approves && is_provisional(constraint);
+        // "Jetzt committen": an assent that names what was forbidden.
+        let names_it = approves && assented.is_some_and(|text| is_about(text, constraint));
+        let lifted = permitted || refers || names_it || approves && is_provisional(constraint);
         was_lifted = lifted;
         !lifted
     });

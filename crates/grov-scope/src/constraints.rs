@@ -28,19 +28,19 @@ mod written;
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
-use crate::file_kind::is_temporary;
+use crate::file_kind::{FileKind, is_temporary};
 use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::phrases::Languages;
 use crate::words::words;
 pub(crate) use age::ConstraintAges;
-use age::InstructionText;
+use age::{InstructionText, LaterInstructions};
 pub(crate) use command_effects::formats;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
-use effects::EffectConstraint;
 pub(crate) use effects::is_known as has_known_effect;
+use effects::{EffectConstraint, OrderedEffects};
 use grov_domain::{ActionType, Breach, Finding, GoalContract, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use named::{Change, NamedConstraint};
@@ -90,7 +90,12 @@ pub(crate) struct Constraints {
 impl Constraints {
     /// Reads the constraints of a contract, without what later requests lifted. A contract without instructions has its goal
     /// as the only one. If a model read the prompts, the less certain readings of the rules give way to its own.
-    pub(crate) fn new(root: &ProjectRoot, contract: &GoalContract, since: &ConstraintAges) -> Self {
+    pub(crate) fn new(
+        root: &ProjectRoot,
+        contract: &GoalContract,
+        consents: &[String],
+        since: &ConstraintAges,
+    ) -> Self {
         let mut limits = Self::default();
         let read = contract
             .reading
@@ -119,6 +124,7 @@ impl Constraints {
             .collect();
         let permissions: Vec<Vec<Permission>> =
             instructions.iter().map(|text| Permission::all(text)).collect();
+        let ordered = OrderedEffects::new(instructions, consents);
         for text in constraints.iter().take(MAX_CONSTRAINTS) {
             let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
@@ -128,6 +134,7 @@ impl Constraints {
             let permitted = permissions.get(younger.from..).unwrap_or_default().concat();
             let mut added = Self::default();
             added.read(root, text, until_own.unwrap_or_default(), &permitted, &later);
+            added.give_back(&ordered, younger, text, instructions);
             added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
             let was_shown = younger
                 .own
@@ -223,9 +230,49 @@ impl Constraints {
         }
     }
 
+    /// Removes the commands that the user ordered later, in whatever words: "jetzt pushen". A yes to a question of the agent orders as well, if
+    /// the constraint waits for the user: "ask me before you push".
+    fn give_back(
+        &mut self,
+        ordered: &OrderedEffects<'_>,
+        younger: LaterInstructions,
+        constraint: &str,
+        instructions: &[String],
+    ) {
+        if self.commands.is_empty() && self.effects.is_empty() {
+            return;
+        }
+        let mut effects = ordered.since(younger.from);
+        let own = younger.own.and_then(|own| instructions.get(own));
+        if effects::waits_for_the_user(constraint, own.map_or("", String::as_str)) {
+            effects.extend(ordered.agreed());
+        }
+        self.commands.retain(|limit| !limit.is_ordered(&effects));
+        self.effects
+            .retain_mut(|limit| !limit.forbidden.give_back(&effects));
+    }
+
     /// Removes what the user asked for in the constraint's own instruction and in later ones.
     fn lift(&mut self, root: &ProjectRoot, constraint: &str, own: &[Sentence], later: &[Sentence]) {
         let constraint = constraint.trim_end_matches(['.', '!']);
+        // "Write tests for x, don't change x/*.ts": what stands before the constraint in its sentence asks for something, too.
+        let before = |sentence: &Sentence| {
+            let (before, _) = sentence.text.split_once(constraint)?;
+            Some(Sentence::all(root, before))
+        };
+        let asks_for_tests = |sentence: &Sentence| {
+            let change = sentence.change.as_ref();
+            change.is_some_and(|change| change.kinds.contains(&FileKind::Test))
+        };
+        if own.iter().any(asks_for_tests)
+            || own
+                .iter()
+                .filter_map(before)
+                .flatten()
+                .any(|part| asks_for_tests(&part))
+        {
+            self.paths.spare_tests();
+        }
         // The sentence of the constraint requests nothing that it forbids.
         let own: Vec<&Sentence> = own
             .iter()

@@ -63,7 +63,7 @@ impl CompiledContract {
             .collect();
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
-        let limits = Constraints::new(root, contract, since);
+        let limits = Constraints::new(root, contract, consents, since);
         names.extend(agreed.iter().cloned());
         let informal = texts.iter().flat_map(|text| conventional_names(text));
         let informal = informal.map(|name| Pattern::new(root, &name)).collect();

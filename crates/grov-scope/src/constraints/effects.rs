@@ -5,6 +5,7 @@
 mod clause;
 mod commands;
 mod names;
+mod ordered;
 
 use super::command_effects::{is_for_tests, only_looks, writes_data};
 use super::named::{command_words, concept_names, is_same_word, looks, only_reads};
@@ -16,6 +17,7 @@ use crate::normalized_path::NormalizedPath;
 pub(super) use clause::{Forbidden, read, states};
 use commands::{Done, done_by};
 use grov_domain::{ActionType, EffectKind, ExecutionHost, Program};
+pub(super) use ordered::{OrderedEffects, waits_for_the_user};
 
 /// A limit on what commands do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,9 +165,22 @@ impl Forbidden {
         })
     }
 
+    /// Takes back what the user ordered later. "Commit it" after "don't commit or push" leaves the push forbidden. Whether nothing is left.
+    pub(super) fn give_back(&mut self, ordered: &[&'static str]) -> bool {
+        if !self.rest.is_empty() || !self.effects.iter().any(|effect| ordered.contains(effect)) {
+            return false;
+        }
+        self.effects.retain(|effect| !ordered.contains(effect));
+        self.is_partly_lifted = true;
+        self.effects.is_empty()
+    }
+
     /// Whether a sentence that requests something names it.
     pub(super) fn is_lifted_by(&self, sentence: &Sentence) -> bool {
         let names: Vec<&str> = self.named_by.iter().map(String::as_str).collect();
+        if self.is_partly_lifted {
+            return false;
+        }
         sentence.requests(&names) || sentence.opens_with(&names) || sentence.permits(&names)
     }
 }

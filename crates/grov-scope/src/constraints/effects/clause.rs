@@ -22,6 +22,8 @@ pub(in crate::constraints) struct Forbidden {
     pub(super) named_by: Vec<String>,
     /// The words that name the effects are verbs.
     pub(super) is_verb: bool,
+    /// The user ordered some of it later.
+    pub(super) is_partly_lifted: bool,
 }
 
 /// Conditions that only say when a limit holds.

@@ -18,7 +18,7 @@ pub(super) struct Phrase {
 }
 
 impl Phrase {
-    fn words(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.text.split('_')
     }
 
