@@ -20,6 +20,10 @@ pub(crate) enum Trigger {
 struct Entry {
     /// The first three bytes of the keyword, folded.
     gram: u32,
+    /// The first four bytes of the keyword, folded, or three of a keyword of three. Comparing them first rejects nearly all.
+    beginning: u32,
+    /// The bytes of a text that `beginning` is compared with.
+    mask: u32,
     keyword: &'static [u8],
     trigger: Trigger,
 }
@@ -27,8 +31,12 @@ struct Entry {
 impl Entry {
     fn new(keyword: &'static str, trigger: Trigger) -> Self {
         let keyword = keyword.as_bytes();
+        let gram = gram(keyword[0], keyword[1], keyword[2]);
+        let fourth = keyword.get(3).map(|byte| u32::from(byte | 0x20) << 24);
         Self {
-            gram: gram(keyword[0], keyword[1], keyword[2]),
+            gram,
+            beginning: gram | fourth.unwrap_or_default(),
+            mask: fourth.map_or(0x00FF_FFFF, |_| u32::MAX),
             keyword,
             trigger,
         }
@@ -103,7 +111,7 @@ pub(crate) fn for_each_keyword(bytes: &[u8], mut visit: impl FnMut(Range<usize>,
         let word = u32::from_le_bytes(*window);
         let gram = (word | 0x0020_2020) & 0x00FF_FFFF;
         if index.filter[slot(gram)] >> (word >> 24 & 0x1F) & 1 != 0 {
-            index.visit_at(bytes, at, gram, &mut visit);
+            index.visit_at(bytes, at, word | 0x2020_2020, &mut visit);
         }
     }
     if let Some(at) = bytes.len().checked_sub(3) {
@@ -117,11 +125,14 @@ pub(crate) fn for_each_keyword(bytes: &[u8], mut visit: impl FnMut(Range<usize>,
 }
 
 impl Index {
-    /// Calls `visit` for the keywords at one place.
-    fn visit_at(&self, bytes: &[u8], at: usize, gram: u32, visit: &mut impl FnMut(Range<usize>, Trigger)) {
-        let slot = slot(gram);
+    /// Calls `visit` for the keywords at one place, where these four bytes are, folded.
+    fn visit_at(&self, bytes: &[u8], at: usize, word: u32, visit: &mut impl FnMut(Range<usize>, Trigger)) {
+        let slot = slot(word & 0x00FF_FFFF);
         let candidates = &self.entries[usize::from(self.starts[slot])..usize::from(self.starts[slot + 1])];
-        for entry in candidates.iter().filter(|entry| entry.gram == gram) {
+        for entry in candidates
+            .iter()
+            .filter(|entry| entry.beginning == word & entry.mask)
+        {
             let Some(found) = bytes.get(at..at + entry.keyword.len()) else {
                 continue;
             };
