@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "memory/secrets",
                 "memory/secrets-2026-11",
                 "memory/secrets-2026-12",
+                "memory/secrets-later",
             ] {
                 let file = cases.join(set).join(format!("{half}.jsonl"));
                 report(set, half, &std::fs::read_to_string(file)?)?;

@@ -4,11 +4,14 @@
 use crate::header;
 use crate::judgement::{is_random_secret, is_secret};
 use crate::key::{self, MAX_NAME, Meaning};
-use crate::login::{in_arn, is_signature, is_time, may_be_login, password_before_host, password_of_login};
+use crate::login::{
+    in_arn, is_signature, is_ticket, is_time, may_be_login, password_before_host, password_of_login,
+};
 use crate::pattern::Class;
+use crate::random::generated;
 use crate::scan::{Certainty, Scan, end_of_run};
 use crate::service_names;
-use crate::value::{has_letter, is_stand_in};
+use crate::value::{has_letter, is_public_identifier, is_stand_in};
 use std::ops::Range;
 
 /// Maximum length of a value that is classified, in bytes. A longer one is masked completely.
@@ -89,7 +92,9 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         .or_else(|| meaning_of_login(&name));
     let is_login = meaning.is_none() && may_be_login(name.text);
     let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
-    let is_signature = matches!(before, Some(b'?' | b'&')) && is_signature(name.text);
+    let in_query = matches!(before, Some(b'?' | b'&'));
+    let is_signature = in_query && is_signature(name.text);
+    let is_ticket = in_query && is_ticket(name.text);
     if meaning.is_none()
         && let Some(range) = password_before_host(scan, &name, at)
     {
@@ -100,6 +105,7 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
     if meaning.is_none()
         && !is_login
         && !is_signature
+        && !is_ticket
         && service.is_none()
         && !could_be_random(scan.bytes, value_start)
     {
@@ -116,7 +122,9 @@ pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
         scan.found("password", Certainty::Name, password);
         return;
     }
-    if is_signature && value.text.len() >= 20 && !is_stand_in(value.text) {
+    let is_signature = is_signature && value.text.len() >= 20
+        || is_ticket && generated(value.text).is_some() && !is_public_identifier(value.text);
+    if is_signature && !is_stand_in(value.text) {
         let range = whole(scan, &value);
         scan.assigned_until = range.end;
         scan.found("secret", Certainty::Name, range);
@@ -154,7 +162,13 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if !opens {
         return;
     }
-    let rest = &bytes[keyword.end..];
+    // Windows writes `<Password>` and `<Value>` inside it.
+    let inner = Class::of(" \t\r\n").run(bytes, keyword.end, 32);
+    let from = match bytes.get(inner..inner + 7) {
+        Some(tag) if tag.eq_ignore_ascii_case(b"<value>") => inner + 7,
+        _ => keyword.end,
+    };
+    let rest = &bytes[from..];
     let Some(length) = rest
         .iter()
         .take(MAX_JUDGED)
@@ -165,7 +179,7 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if !rest[length..].starts_with(b"</") {
         return;
     }
-    let range = keyword.end..keyword.end + length;
+    let range = from..from + length;
     let Some(text) = scan.text.get(range.clone()) else {
         return;
     };
@@ -250,8 +264,8 @@ fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     if !name.text.eq_ignore_ascii_case("value") {
         return None;
     }
-    // Line numbers may be in between.
-    let end = Class::of(" \t\r\n\"',{0-9-").run_back(scan.bytes, name.start, 64);
+    // Line numbers may be in between, and in JSON an object begins.
+    let end = Class::of(" \t\r\n\"',:{0-9-").run_back(scan.bytes, name.start, 64);
     let start = NAME.run_back(scan.bytes, end, MAX_NAME);
     let before = start.checked_sub(1).map(|i| scan.bytes[i])?;
     matches!(before, b' ' | b'"' | b'\'' | b'=' | b':')
@@ -467,6 +481,13 @@ pub(crate) fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
         Some(b'?' | b'&' | b';') => true,
         Some(b' ') => {
             let before = &scan.bytes[name.start.saturating_sub(MAX_NAME)..name.start - 1];
+            // The field of a form: `curl -F password=hunter`.
+            if [&b" -F"[..], b" -d", b" --form", b" --data"]
+                .iter()
+                .any(|option| before.ends_with(option))
+            {
+                return true;
+            }
             let pair = before
                 .rsplit(|byte| byte.is_ascii_whitespace())
                 .next()

@@ -1,12 +1,13 @@
 //! Finds generated tokens that no name and no form announces: by their randomness and the words around them.
 
 use crate::codes::{ProductKey, product_key};
+use crate::encoded;
 use crate::pattern::Class;
 use crate::random::{Alphabet, MAX_TOKEN, generated, is_encoded_text};
 use crate::scan::{Certainty, Scan};
 use crate::seed;
-use crate::surroundings::{Said, said};
-use crate::value::{is_name, is_public_identifier, is_stand_in};
+use crate::surroundings::{Directly, Said, is_directly_named, said};
+use crate::value::{is_name, is_public_identifier, is_stand_in, is_uuid};
 use std::ops::Range;
 
 /// The characters of tokens, and of paths and assignments that hold some.
@@ -119,6 +120,9 @@ fn inside_of_token(block: &[u8; BLOCK]) -> Option<usize> {
 /// Judges the parts of a run: those between signs of assignment, then those between slashes, then those between dashes.
 fn run(scan: &mut Scan<'_>, run: Range<usize>) {
     let text = &scan.bytes[run.clone()];
+    if encoded::may_be_text(text) {
+        each_part(scan, run.clone(), |byte| byte == b'=', encoded::secret);
+    }
     if run.len() > 4 * MAX_TOKEN || !text.iter().any(u8::is_ascii_digit) {
         return;
     }
@@ -135,8 +139,15 @@ fn run(scan: &mut Scan<'_>, run: Range<usize>) {
             if is_private_number(scan, &part) {
                 return scan.found("private-key", Certainty::Place, part);
             }
-            if is_plain_digest(&scan.bytes[part.clone()]) && !is_named_digest(scan, &part) {
-                return;
+            if is_plain_digest(&scan.bytes[part.clone()]) {
+                let is_named = is_named_digest(scan, &part);
+                if is_named && is_uuid(&scan.text[part.clone()]) {
+                    scan.found("token", Certainty::Randomness, part);
+                    return;
+                }
+                if !is_named {
+                    return;
+                }
             }
             if !is_path(scan, &part) && judge(scan, &part) {
                 return;
@@ -240,6 +251,10 @@ fn is_plain_digest(run: &[u8]) -> bool {
 
 /// Returns whether a digest is named like a secret. A first check, because logs are full of digests and UUIDs.
 fn is_named_digest(scan: &Scan<'_>, part: &Range<usize>) -> bool {
+    if is_uuid(&scan.text[part.clone()]) {
+        let before = line_before(scan, part.start);
+        return said(before) == Said::KeyOfSomething && is_directly_named(before, Directly::AsKey);
+    }
     // A key of Mailgun.
     let groups = scan.bytes[part.clone()]
         .split(|byte| *byte == b'-')
@@ -250,9 +265,18 @@ fn is_named_digest(scan: &Scan<'_>, part: &Range<usize>) -> bool {
             && match said(line_before(scan, part.start)) {
                 Said::KeyOfSomething | Said::Provider => true,
                 Said::Nothing => said_after(scan, part.end) == Said::KeyOfSomething,
-                Said::Secret => names_a_digest(line_before(scan, part.start)),
+                Said::Secret => {
+                    let before = line_before(scan, part.start);
+                    names_a_digest(before)
+                        || is_random_digest(part) && is_directly_named(before, Directly::AsSecret)
+                }
                 Said::Public => false,
             }
+}
+
+/// Returns whether a digest has another length than a revision and a checksum.
+fn is_random_digest(digest: &Range<usize>) -> bool {
+    digest.len() >= 32 && !matches!(digest.len(), 40 | 64)
 }
 
 /// Returns whether a digest directly follows a word for a secret, as in the name of a file (`token-….json`) or in a key file of Kaggle.
@@ -362,6 +386,11 @@ fn judge(scan: &mut Scan<'_>, range: &Range<usize>) -> bool {
         (Alphabet::MixedWords | Alphabet::OneCase, Said::KeyOfSomething | Said::Provider) => length >= 20,
         (Alphabet::OneCase, Said::Secret) => length >= 24,
         (Alphabet::Hex, Said::KeyOfSomething | Said::Provider) => length >= 32 && !place.in_url,
+        (Alphabet::Hex, Said::Secret)
+            if is_directly_named(place.before, Directly::AsSecret) && is_random_digest(range) =>
+        {
+            length >= 32 && !place.in_url
+        }
         (Alphabet::Hex, _) => length >= 32 && !place.in_url && names_a_digest(place.before),
         (Alphabet::MixedWords | Alphabet::OneCase, _) => false,
     };

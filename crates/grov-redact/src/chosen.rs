@@ -68,6 +68,30 @@ pub(crate) fn is_numbered(word: &str) -> bool {
     words >= 2 && numbers == 1
 }
 
+/// Returns whether a word has letters and one to four figures at its end, as many passwords and some names do: `moosgabel77`.
+pub(crate) fn is_word_with_number(word: &str) -> bool {
+    let stem = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    (1..=4).contains(&(word.len() - stem.len()))
+        && (6..=60).contains(&stem.len())
+        && stem.chars().all(char::is_alphabetic)
+        && !is_hex(word)
+        && !is_stand_in(word)
+        && !prose::is_algorithm(word)
+}
+
+/// Returns whether at least three words are joined of which only the first has a capital letter, as in a passphrase:
+/// `Moos-gabel-siebzehn`. Keys of translations and headers look otherwise.
+pub(crate) fn is_phrase(word: &str) -> bool {
+    let is_word = |part: &str| part.chars().count() >= 4 && part.chars().all(char::is_alphabetic);
+    (3..=8).contains(&word.split('-').count())
+        && word.split('-').all(is_word)
+        && word.starts_with(char::is_uppercase)
+        && word
+            .chars()
+            .skip(1)
+            .all(|letter| letter == '-' || letter.is_lowercase())
+}
+
 /// Returns whether a word at a place for passwords is one: not a plain word, a name of a file, an address or a placeholder.
 pub(crate) fn is_made(word: &str) -> bool {
     let special = word.contains(['!', '#', '$', '%', '^', '&', '?', '~', '+', '*']);

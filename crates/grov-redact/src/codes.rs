@@ -25,15 +25,6 @@ pub(crate) const SERIAL_WORDS: &[&str] = &[
     "лицензи", "серийный", "активации", "lisans", "序列号", "激活码", "许可证", "ライセンス", "シリアル", "라이선스", "시리얼",
 ];
 
-/// Words for a code of a few digits.
-#[rustfmt::skip]
-pub(crate) const PIN_WORDS: &[&str] = &[
-    "puk ", "puk:", "pin code", "pin-code", "pincode", "pin is", "pin ist", "pin:", "sim pin", "sim-pin", "unlock code", "entsperrcode",
-    "türcode",
-    "door code", "gate code", "code pin", "pin für", "pin for", "código pin", "пин-код", "pin del", "pin do", "wlan key", "wlan-key",
-    "wifi key", "wpa key", "wpa2 key", "wlan-schlüssel", "wifi password", "wlan-passwort",
-];
-
 /// Words for the seed of one-time passwords.
 pub(crate) const ONE_TIME_WORDS: &[&str] = &[
     "totp",
@@ -46,6 +37,19 @@ pub(crate) const ONE_TIME_WORDS: &[&str] = &[
     "mfa key",
     "authenticator",
     "mfa seed",
+    "setup key",
+    "einrichtungsschlüssel",
+    "clé de configuration",
+    "clave de configuración",
+    "chave de configuração",
+    "chiave di configurazione",
+    "instelsleutel",
+    "klucz konfiguracji",
+    "ключ настройки",
+    "kurulum anahtarı",
+    "设置密钥",
+    "セットアップキー",
+    "설정 키",
 ];
 
 /// Number of bytes after a word that are read.
@@ -103,41 +107,6 @@ pub(crate) fn serial(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds the number after a word for a PIN: 4 to 8 digits, after at most four words.
-pub(crate) fn pin(scan: &mut Scan<'_>, keyword: Range<usize>) {
-    const MAX_LINE: usize = 48;
-    // `Pin::new` is code.
-    let is_path = scan.bytes.get(keyword.end) == Some(&b':');
-    if is_path || keyword.start > 0 && scan.bytes[keyword.start - 1].is_ascii_alphanumeric() {
-        return;
-    }
-    let to = scan
-        .text
-        .floor_char_boundary(keyword.end.saturating_add(MAX_LINE));
-    let line = scan.text[keyword.end..to].split('\n').next().unwrap_or_default();
-    let number = line
-        .split_whitespace()
-        .take(5)
-        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
-    let number = number
-        .into_iter()
-        .find(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
-    // Numbers of networks are longer.
-    let name = scan.text[keyword.clone()].to_ascii_lowercase();
-    let most = if name.starts_with('w') { 24 } else { 8 };
-    let Some(number) = number
-        .filter(|word| (4..=most).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit()))
-    else {
-        return;
-    };
-    // A year.
-    if number.len() == 4 && (number.starts_with("19") || number.starts_with("20")) {
-        return;
-    }
-    let start = keyword.end + (number.as_ptr() as usize - line.as_ptr() as usize);
-    scan.found("secret", Certainty::Place, start..start + number.len());
-}
-
 /// Finds the seed of one-time passwords: at least 16 characters of base32, also in groups of four.
 pub(crate) fn one_time(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const BASE32: Class = Class::of("A-Z2-7");
@@ -158,11 +127,37 @@ pub(crate) fn one_time(scan: &mut Scan<'_>, keyword: Range<usize>) {
             break;
         }
     }
-    let Some(run) = run else { return };
+    let Some(run) = run else {
+        if let Some(groups) = small_groups(line) {
+            scan.found(
+                "secret",
+                Certainty::Place,
+                keyword.end + groups.start..keyword.end + groups.end,
+            );
+        }
+        return;
+    };
     let seed = &scan.bytes[run.clone()];
     if seed.iter().filter(|byte| **byte != b' ').count() >= 16 && seed.iter().any(u8::is_ascii_digit) {
         scan.found("secret", Certainty::Place, run);
     }
+}
+
+/// Returns the range of at least four groups of four small characters of base32, some of them figures: as services show a seed.
+fn small_groups(line: &str) -> Option<Range<usize>> {
+    const BASE32: Class = Class::of("a-z2-7");
+    const LEAST: usize = 4;
+    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    let words: Vec<&str> = line
+        .split_whitespace()
+        .map(|word| word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()))
+        .collect();
+    let is_group = |word: &str| word.len() == 4 && word.bytes().all(|byte| BASE32.has(byte));
+    let groups = words.chunk_by(|a, b| is_group(a) && is_group(b)).find(|groups| {
+        let figures = groups.iter().flat_map(|group| group.bytes());
+        groups.len() >= LEAST && figures.filter(u8::is_ascii_digit).count() >= 2
+    })?;
+    Some(place(groups.first()?)..place(groups.last()?) + 4)
 }
 
 /// Returns the first run of codes after a keyword. Signs of lists may stand between them.

@@ -35,7 +35,7 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 37] = [
+pub(crate) const PROGRAMS: [Program; 39] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
@@ -73,6 +73,8 @@ pub(crate) const PROGRAMS: [Program; 37] = [
         options: &["-p", "-P", "-s"], form: Form::Secretly },
     Program { keywords: &["rar "], options: &["-p", "-hp"], form: Form::Attached },
     Program { keywords: &["snmpget ", "snmpwalk ", "snmpset ", "snmpbulkwalk "], options: &["-c"], form: Form::Secretly },
+    Program { keywords: &["net rpc ", "net ads ", "winexe ", "rpcclient "], options: &["-U"], form: Form::UserAndPassword(b'%') },
+    Program { keywords: &["osql ", "doveadm ", "veracrypt "], options: &["-P", "-p"], form: Form::Secretly },
     Program { keywords: &["etcdctl ", "influx ", "wget ", "http ", "https ", "xh "], options: &["--user", "-a", "--auth", "-u"], form: Form::UserAndPassword(b':') },
 ];
 
@@ -171,6 +173,8 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
 /// Returns the shell word at `at`, without its quotes.
 fn word(bytes: &[u8], at: usize) -> Range<usize> {
     const MAX_WORD: usize = 4096;
+    // The shell replaces the escapes of `$'…'`.
+    let at = at + usize::from(bytes[at.min(bytes.len())..].starts_with(b"$'"));
     let escaped = usize::from(bytes.get(at) == Some(&b'\\'));
     let quote = bytes
         .get(at + escaped)
@@ -213,7 +217,14 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let Some(text) = scan.text.get(value.clone()) else {
         return;
     };
-    if text.len() < 3 || text.starts_with('-') || is_stand_in(text) || is_usage(scan, start, text) {
+    // A path names the file, or the account, that it is of.
+    let is_path = text.starts_with('/') && text[1..].contains('/') && !looks_random(text);
+    if text.len() < 3
+        || text.starts_with(['-', '('])
+        || is_path
+        || is_stand_in(text)
+        || is_usage(scan, start, text)
+    {
         return;
     }
     let password = scan.text[keyword.clone()].to_ascii_lowercase().contains("pass");
@@ -307,8 +318,19 @@ pub(crate) fn here_string(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let names: [&[u8]; 8] = [
-        b"kinit", b"passw", b"token", b"sudo -s", b"secret", b"login", b"auth", b"key",
+    // The option before `<(…)` says what it is.
+    let is_file = bytes[keyword.end - 1] == b' ';
+    let line = if is_file {
+        line.trim_ascii_end()
+            .rsplit(|byte| *byte == b' ')
+            .next()
+            .unwrap_or_default()
+            .to_vec()
+    } else {
+        line
+    };
+    let names: [&[u8]; 9] = [
+        b"su ", b"kinit", b"passw", b"token", b"sudo -s", b"secret", b"login", b"auth", b"key",
     ];
     if !names
         .iter()
@@ -324,7 +346,7 @@ pub(crate) fn here_string(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .find(':')
         .filter(|_| line.windows(8).any(|part| part == b"chpasswd"))
         .map_or(0, |colon| colon + 1);
-    if text.len() >= 4 && !is_stand_in(text) {
+    if text.len() >= 4 && !is_stand_in(text) && !(is_file && text.contains(' ')) {
         scan.found(
             "command-password",
             Certainty::Place,
@@ -338,7 +360,8 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const WORD: Class = Class::of("A-Za-z0-9_.!@#%^&*+~/:=-");
     const MAX_COMMAND: usize = 160;
     let bytes = scan.bytes;
-    let before = &bytes[keyword.start.saturating_sub(MAX_COMMAND)..keyword.start];
+    let end = keyword.start + usize::from(bytes[keyword.start] == b'|');
+    let before = &bytes[end.saturating_sub(MAX_COMMAND)..end];
     let Some(pipe) = before
         .iter()
         .rposition(|byte| matches!(byte, b'|' | b'\n' | b';'))
@@ -348,7 +371,14 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if before[pipe] != b'|' {
         return;
     }
-    let pipe = Class::of(" \t").run_back(bytes, keyword.start - before.len() + pipe, 8);
+    // A column of a table has the same name.
+    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let prints = |word: &&[u8]| matches!(*word, b"echo" | b"printf" | b"yes" | b"(echo" | b"(printf");
+    if end > keyword.start && !line.split(u8::is_ascii_whitespace).any(|word| prints(&word)) {
+        return;
+    }
+    // Of `(echo x; echo x) | …` too.
+    let pipe = Class::of(" \t)").run_back(bytes, end - before.len() + pipe, 8);
     let Some(last) = pipe.checked_sub(1).map(|at| bytes[at]) else {
         return;
     };
@@ -370,6 +400,28 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let is_item = start.checked_sub(1).is_some_and(|at| bytes[at] == b'|');
     if end - start >= 3 && !is_item && !is_stand_in(text) && !text.contains(".txt") && text != "-" {
         scan.found("command-password", Certainty::Place, start..end);
+    }
+}
+
+/// Finds the password of any program that takes `-u USER -p PASSWORD`, if it is no ordinary word.
+pub(crate) fn after_user(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_BEFORE: usize = 160;
+    let bytes = scan.bytes;
+    let value = word(bytes, Class::of(" \t").run(bytes, keyword.end, 4));
+    let Some(text) = scan.text.get(value.clone()).filter(|text| is_made(text)) else {
+        return;
+    };
+    let before = &bytes[keyword.start.saturating_sub(MAX_BEFORE)..keyword.start];
+    let command = before
+        .rsplit(|byte| b"\n|;&".contains(byte))
+        .next()
+        .unwrap_or_default();
+    let mut words = command.split(u8::is_ascii_whitespace);
+    let names_user =
+        |word: &[u8]| matches!(word, b"-u" | b"-U" | b"--user" | b"--username" | b"-user" | b"-l");
+    let has_user = words.any(names_user) && words.next().is_some_and(|user| !user.starts_with(b"-"));
+    if has_user && !is_stand_in(text) {
+        scan.found("command-password", Certainty::Place, value);
     }
 }
 

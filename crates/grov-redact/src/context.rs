@@ -1,12 +1,16 @@
 //! Rules for secrets that are recognized by the text around them.
 
+use crate::asked;
 use crate::assignment;
 use crate::codes;
 use crate::command;
 use crate::declared;
+use crate::encoded;
 use crate::file_name;
 use crate::header;
+use crate::insert;
 use crate::literals;
+use crate::numbers;
 use crate::pattern::Class;
 use crate::places;
 use crate::private;
@@ -44,22 +48,28 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (literals::call, literals::CALLS),
     (literals::certain, literals::CERTAIN),
     (literals::directive, literals::DIRECTIVES),
-    (codes::pin, codes::PIN_WORDS),
+    (numbers::lock, numbers::LOCK_WORDS),
+    (numbers::code, numbers::CODE_WORDS),
+    (encoded::answer, encoded::QUESTION),
+    (asked::answered, asked::ANSWERS),
+    (insert::rows, insert::STATEMENTS),
     (codes::one_time, codes::ONE_TIME_WORDS),
     (codes::recovery, codes::RECOVERY_WORDS),
     (codes::serial, codes::SERIAL_WORDS),
     (seed::phrase, seed::SEED_WORDS),
     (table::column, table::HEADINGS),
-    (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "cryptsetup", "--passphrase-fd", "secret create", "smbpasswd", "kinit",
+    (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "| passwd", "|passwd", "| sudo passwd", "cryptsetup", "--passphrase-fd", "secret create", "smbpasswd", "kinit",
         "pass insert", "secret set", "--password-fd", "--password-stdin", "--with-token"]),
-    (command::here_string, &["<<<"]),
+    (command::here_string, &["<<<", "<(echo ", "<(printf "]),
     (command::oracle, &["sqlplus ", "jdbc:oracle:thin:", "rman target ", "expdp ", "impdp ", "sqlldr ", "sqlcl "]),
     (command::htpasswd, &["htpasswd "]),
+    (command::after_user, &[" -p "]),
     (one_time_seed, &["otpauth://"]),
     (command::flag, &[
         "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",
         "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
         "-authkey", "-account-key", "-pw", "-psk", "-pat", "-hmac-key", "-private-key", "-master-key", "-encryption-key", "-license-key",
+        "-srcstorepass", "-deststorepass", "-srckeypass", "-destkeypass", "-oauth2-bearer", "-pwd", "-secret-string", "-upw", "-opw",
     ]),
     (assignment::element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>", "password\">",
         "passwd\">", "secret\">", "pwd\">", "pass\">", "token\">"]),
@@ -72,10 +82,18 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (pgpass_password, &[":5432:", ":5433:", ":5434:", ":6432:"]),
     (places::share, &["net use "]),
     (places::reply, &["send \"", "send -- \""]),
+    (places::written, &["sendline(\"", "sendline('", "sendline(b\"", "sendline(b'", ".write(b\"", ".write(b'"]),
+    (places::generated, &["assword is generated for ", "assword was generated for "]),
+    (places::list, &["chpasswd"]),
+    (places::session, &["\nuser "]),
     (places::pair, &[
         "creds:", "creds ", "credentials:", "login with ", "log in with ", "login: ", "zugangsdaten:", "zugang:",
         "identifiants", "zugangsdaten ", "credentials ", "credentials are ", "creds are ", "u/p ", "creds for ", "login is ",
-        "credenciales:", "credenciales ", "credenziali:",
+    ]),
+    (places::login, &[
+        "log in as ", "login as ", "log in with ", "login with ", "sign in as ", "sign in with ", "anmelden mit ", "anmelden als ",
+        "einloggen mit ", "connecter avec ", "connecter en ", "connecte avec ", "entra con ", "entrar con ", "entrar com ", "entre com ",
+        "accedi con ", "accedere con ", "inloggen met ", "zaloguj ", "zalogować ", "wifi ", "wlan ", "apple id ",
     ]),
     (places::short_name, &[" pw ", " pw: ", " pw=", "(pw ", "pw ", "pass ", "clave ", "psw ", "pwd ", "pass is ", "pw is ", "clave: "]),
     (places::wireless, &["WIFI:"]),
@@ -191,20 +209,31 @@ fn one_time_seed(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds the AWS secret access key after its access key id, as in credential files: 40 base64 characters within 64 bytes.
-pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
-    const MAX_DISTANCE: usize = 64;
+/// Finds the AWS secret access key near its access key id, as in credential files, mails and tables: 40 base64 characters after it,
+/// or before it.
+pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, id: &Range<usize>) {
+    const MAX_DISTANCE: usize = 192;
+    const LENGTH: usize = 40;
     const SECRET: Class = Class::of("A-Za-z0-9+/");
+    let is_secret = |range: Range<usize>| {
+        let text = &scan.text[range.clone()];
+        range.len() == LENGTH && !is_hex(text) && looks_random(text)
+    };
     let bytes = scan.bytes;
-    let mut start = access_key_end;
-    while start < bytes.len().min(access_key_end + MAX_DISTANCE) {
-        let end = SECRET.run(bytes, start, 41);
-        let text = &scan.text[start..end];
-        if end - start == 40 && start > access_key_end && !is_hex(text) && looks_random(text) {
-            scan.found("aws-secret-access-key", Certainty::Place, start..end);
-            return;
-        }
+    let (mut start, mut after) = (id.end, None);
+    while after.is_none() && start < bytes.len().min(id.end + MAX_DISTANCE) {
+        let end = SECRET.run(bytes, start, LENGTH + 1);
+        after = (start > id.end && is_secret(start..end)).then_some(start..end);
         start = scan.text.ceil_char_boundary(end + 1);
+    }
+    let (mut end, mut before) = (id.start, None);
+    while before.is_none() && end > id.start.saturating_sub(MAX_DISTANCE) {
+        let start = SECRET.run_back(bytes, end, LENGTH + 1);
+        before = (end < id.start && is_secret(start..end)).then_some(start..end);
+        end = scan.text.floor_char_boundary(start.saturating_sub(1));
+    }
+    for range in [before, after].into_iter().flatten() {
+        scan.found("aws-secret-access-key", Certainty::Place, range);
     }
 }
 

@@ -104,7 +104,7 @@ const PASSWORDS: &[&[u8]] = &[
 const SECRETS: &[&[u8]] = &[
     b"secret", b"secretkey", b"secretaccesskey", b"privatekey", b"encryptionkey", b"signingkey", b"masterkey",
     b"sharedkey", b"sharedaccesskey", b"accountkey", b"storagekey", b"sessionkey", b"hmackey", b"credential",
-    b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"cipherkey",
+    b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"decryptionkey", b"validationkey", b"cipherkey",
     b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid", b"jsessionid",
     b"phpsessid", b"keymaterial", b"netsessionid", b"apppw", b"seedphrase", b"mnemonic",
 ];

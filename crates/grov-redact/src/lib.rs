@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod asked;
 mod assignment;
 mod bare;
 mod chosen;
@@ -25,14 +26,17 @@ mod command;
 mod context;
 mod cut;
 mod declared;
+mod encoded;
 mod file_name;
 mod header;
 mod index;
+mod insert;
 mod json;
 mod judgement;
 mod key;
 mod literals;
 mod login;
+mod numbers;
 mod own_text;
 mod pattern;
 mod places;

@@ -1,7 +1,7 @@
 //! Passwords and keys that are known by the call, the statement or the directive before them: `PRAGMA key = '…'`, `PSK "…"`,
 //! `ConvertTo-SecureString "…"`, `requirepass …`.
 
-use crate::chosen::{is_made, is_numbered};
+use crate::chosen::{is_made, is_numbered, is_word_with_number};
 use crate::pattern::Class;
 use crate::prose::{self, is_algorithm};
 use crate::scan::{Certainty, Scan};
@@ -12,7 +12,7 @@ use std::ops::Range;
 #[rustfmt::skip]
 pub(crate) const BEFORE_LITERAL: &[&str] = &[
     "pragma key", "pragma rekey", "pragma hexkey", "pragma textkey", "pragma cipher_key", ": psk \"", ": psk '", ": eap \"", ": xauth \"",
-    ": ntlm \"", " psk \"", "psk=\"", "psk = \"", "convertto-securestring ", "encryptbypassphrase(", "encryption by password",
+    ": ntlm \"", " psk \"", " psk '", "wpa_passphrase ", "option key '", "psk=\"", "psk = \"", "convertto-securestring ", "encryptbypassphrase(", "encryption by password",
     "decryption by password",
     "ascii 0 ", "encrypt_string ", "quirepass \"", "sterauth \"", "wpa-psk \"",
 ];
@@ -29,7 +29,7 @@ pub(crate) const CALLS: &[&str] = &[
     "fernet(", "gcredentials(", "usernamepasswordcredentials(", "plainauth(", "smtp.login(", "rver.login(", "ient.login(", "imap.login(",
     "ftp.login(", "mysqli(", "mysql_connect(", "mysqli_connect(", "passwordcredential(", "azurekeycredential(", "apikeycredentials(",
     "privatekeytoaccount(", "ommnemonic(", "mnemonictoseed(", "wallet(", "keypair.fromsecret(", "importkey(", "credentials(",
-    "wifi.begin(", "ient.connect(", "username_pw_set(", ".auth = (", "new pdo(", "getconnection(", "quelize(",
+    "wifi.begin(", "ient.connect(", "i->connect(", "ssh.connect(", "username_pw_set(", ".auth = (", "new pdo(", "getconnection(", "quelize(",
     "cy.login(", "page.type(", "page.fill(", "cookieparser(", "nd_keys(", "ndkeys(", "login_as(", "sign_in(", "rest.client(",
     "new twilio(", "sh_hmac(", "algoliasearch(",
 ];
@@ -38,7 +38,7 @@ pub(crate) const CALLS: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const DIRECTIVES: &[&str] = &[
      "enable secret ", "enable password ", 
-    "rocommunity ", "rwcommunity ", "key-string ", "pre-shared-key ", "server key ", "isakmp key ", "wpa-psk ascii ", "stats auth ",
+    "rocommunity ", "snmp community ", "community string ", "rwcommunity ", "key-string ", "pre-shared-key ", "server key ", "isakmp key ", "wpa-psk ascii ", "stats auth ",
     "]:587 ", "]:465 ",
     "]:25 ", "nmcli ", "unlock-keychain ", "add_user ", "change_password ", "authenticate_user ",
     "bw unlock ", "bw login ", "snyk auth ", "ngrok authtoken ", "add-authtoken ", "vault login ", "cargo login ", "setapikey ",
@@ -46,7 +46,10 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     "passphrase-fd ", "luksaddkey ", "aws_secret_access_key ", "config gems.", "--md5 ", "addprinc ", "wandb login ",
     "service install ", "token add ", "auth default ", "redis-cli auth ",
     "ppp chap password ", "password 7 ", "password 0 ", "secret 0 ", "secret 7 ", ".logon ", "db2 connect ", "kv put ",
-    "rclone config ", "kv patch ",
+    "rclone config ", "kv patch ", "secret set ", "secrets set ", "mosquitto_passwd ", "prosodyctl register ", "ejabberdctl register ",
+    "+login ", "openssl passwd ", "mkpasswd ", "slappasswd ", "admin-password ", "upwd ", "cf auth ", "-passwd /", "setairportnetwork ",
+    "rclone obscure ", "qpdf --encrypt ", "nickserv identify ", "nickserv :identify ", "> auth ", "sp_addlogin ", "sp_password ",
+    "password-value ", "convertto-securestring ",
 ];
 
 /// Directives whose next word is a password, whatever it is made of. Some lack their first letters, as in [`CALLS`].
@@ -54,15 +57,19 @@ pub(crate) const DIRECTIVES: &[&str] = &[
 pub(crate) const CERTAIN: &[&str] = &[
     "quirepass ", "sterauth ", "auth_pass ", "ndpw ", "otpw ", "otpw: ", "put_pw ", "ser_pw ", "wner_pw ", "isakmp key ", "server key ",
     "server key 0 ", "auth default ", "redis-cli auth ", "chap password ", "chap password 0 ", "snmp-server community ", "ascii 0 ",
-    "key-string ",
+    "key-string ", ":_password ", ":_auth ",
 ];
 
 /// Finds the word after a directive that takes one.
 pub(crate) fn certain(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let to = scan.text.floor_char_boundary(keyword.end.saturating_add(160));
     let line = scan.text[keyword.end..to].split('\n').next().unwrap_or_default();
-    let word = line.split(' ').next().unwrap_or_default();
-    let text = word.trim_matches(['"', '\'', '`', ',', ';']);
+    // Options may precede it.
+    let word = line
+        .split(' ')
+        .find(|word| !word.starts_with("--"))
+        .unwrap_or_default();
+    let text = word.trim_matches(['"', '\'', '`', ',', ';', '=']);
     let plain =
         text.len() < 8 && text.chars().all(char::is_lowercase) || is_prose(text) || is_algorithm(text);
     let joined = text.contains(['-', '_', '.', '!', '#', '%'])
@@ -119,7 +126,7 @@ pub(crate) fn call(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let stop = bytes.len().min(keyword.end + MAX_CALL);
     let (mut at, mut last) = (keyword.end, None);
-    for _ in 0..MAX_LITERALS {
+    for number in 0..MAX_LITERALS {
         let Some(open) = bytes[at.min(stop)..stop]
             .iter()
             .position(|byte| is_quote(*byte) || matches!(byte, b')' | b';'))
@@ -132,7 +139,12 @@ pub(crate) fn call(scan: &mut Scan<'_>, keyword: Range<usize>) {
         }
         let Some(range) = closed(bytes, open) else { break };
         at = range.end + 1;
+        // Others may follow it: `new mysqli('db', 'jo', 'hunter-22', 'shop')`.
+        let is_password = number >= 2 && scan.text.get(range.clone()).is_some_and(is_made);
         last = Some(range);
+        if is_password {
+            break;
+        }
     }
     let Some(range) = last else { return };
     let Some(text) = scan.text.get(range.clone()) else {
@@ -144,7 +156,8 @@ pub(crate) fn call(scan: &mut Scan<'_>, keyword: Range<usize>) {
     // After a user name or the name of a field, any form of password.
     let before = scan.text[keyword.end..range.start].to_ascii_lowercase();
     let follows = before.contains(['"', '\'']) && before.contains(',') || before.contains("pass");
-    if is_key || is_chosen(text) || follows && is_made(text) {
+    let is_network = scan.text[keyword].eq_ignore_ascii_case("wifi.begin(");
+    if is_key || is_chosen(text) || follows && is_made(text) || is_network && is_word_with_number(text) {
         scan.found("secret", Certainty::Place, range);
     }
 }
@@ -181,10 +194,16 @@ pub(crate) fn directive(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .next()
         .unwrap_or_default();
     let line = line.split(" #").next().unwrap_or_default();
+    // The prompt of Redis. In a path of menus it is another word.
+    if &scan.text[keyword.clone()] == "> auth " {
+        return;
+    }
     let mut found = Vec::new();
+    // Options such as `+login` begin with a plus.
+    let is_plus = scan.bytes[keyword.start] == b'+';
     for word in line.split_whitespace().take(MAX_WORDS) {
         let word = word.trim_matches(['"', '\'', '`', ',', '\\', '(', ')']);
-        if word.starts_with('-') {
+        if word.starts_with('-') || is_plus && word.starts_with('+') {
             continue;
         }
         // Of `name=value` and `user,password` the second part.
@@ -217,10 +236,16 @@ fn is_secret_word(word: &str) -> bool {
         && !is_stand_in(word)
         && !word.contains(['/', '\\', '=', '(', ')', '<', '{', '@', '*', '$'])
         && !(word.contains('.') && is_address())
+        && !is_constant_name(word)
         && !prose::is_algorithm(word)
         && prose::file_stem(word).is_none()
         && (!looks_like_a_name(word) || is_numbered(word))
         || is_made(word)
+}
+
+/// Returns whether a word is the name of a variable: `DB2_PASSWORD`.
+fn is_constant_name(word: &str) -> bool {
+    word.contains('_') && word.bytes().all(|byte| Class::of("A-Z0-9_").has(byte))
 }
 
 /// Returns whether a word is a name of small letters with a number: `db2`, `node-17`, `release-2024`.

@@ -74,10 +74,18 @@ pub(crate) fn password_before_host(scan: &Scan<'_>, name: &Name<'_>, at: usize) 
         return None;
     }
     let host = bytes.get(end + 1..HOST.run(bytes, end + 1, 64))?;
-    let is_host =
-        (host.contains(&b'.') || host == b"tcp") && host.first().is_some_and(u8::is_ascii_alphanumeric);
+    let is_host = (host.contains(&b'.') || host == b"tcp" || is_before_port(&bytes[end + 1 + host.len()..]))
+        && host.first().is_some_and(u8::is_ascii_alphanumeric);
     let password = scan.text.get(at + 1..end).filter(|_| is_host)?;
     is_made(password).then_some(at + 1..end)
+}
+
+/// Returns whether a text begins with a port: `:3306`. The digest of an image is longer.
+fn is_before_port(after: &[u8]) -> bool {
+    let digits = after
+        .strip_prefix(b":")
+        .map_or(0, |port| Class::DIGIT.run(port, 0, 6));
+    (2..=5).contains(&digits) && !after.get(digits + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Returns whether a colon is in a time of day, such as `T12:30:05`. Logs are full of them.
@@ -108,6 +116,13 @@ pub(crate) fn is_signature(name: &str) -> bool {
         "x-amz-security-token", "auth_key", "st", "md5",
     ];
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Returns whether a generated value with this name in a query lets its owner in.
+pub(crate) fn is_ticket(name: &str) -> bool {
+    ["key", "code", "sid", "ticket", "invite", "session", "reset"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Returns whether a sign is in an Amazon resource name, such as `arn:aws:secretsmanager:eu-west-1:1234:secret:prod/db-9zwWxS`.

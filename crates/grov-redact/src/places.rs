@@ -2,10 +2,11 @@
 //! URL.
 
 use crate::MASK_START;
-use crate::chosen::{is_leet, is_made, is_numbered};
+use crate::chosen::{is_leet, is_made, is_numbered, is_word_with_number};
 use crate::prose;
 use crate::scan::{Certainty, Scan};
-use crate::value::is_hex;
+use crate::token::continues_a_word;
+use crate::value::{is_hex, is_stand_in};
 use std::ops::Range;
 
 /// Maximum number of bytes after a keyword that are read.
@@ -52,6 +53,81 @@ pub(crate) fn share(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .nth(1);
     if let Some((at, word)) = after.filter(|(_, word)| !word.starts_with(['/', '*', '|', '&', ';', '>'])) {
         report(scan, &keyword, rest, at..at + word.len());
+    }
+}
+
+/// Finds the reply to a question for a password in a program: `read_until(b"Password: ")`, then `write(b"hunter-22\n")`.
+pub(crate) fn written(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let from = scan
+        .text
+        .floor_char_boundary(keyword.start.saturating_sub(MAX_DISTANCE));
+    let before = scan.text.get(from..keyword.start).unwrap_or_default();
+    let last = before.rfind("assw").or_else(|| before.rfind("assphrase"));
+    let is_asked = ["expect", "read_until", "wait_for", "waitfor"]
+        .iter()
+        .any(|word| before.contains(word));
+    // Another reply in between answers the question.
+    let is_last = last.is_some_and(|at| !before[at..].contains("send") && !before[at..].contains("write("));
+    let rest = rest(scan, &keyword);
+    let quote = scan.text[keyword.clone()].chars().last().unwrap_or('"');
+    let reply = rest.split(quote).next().unwrap_or_default();
+    let reply = reply.split("\\r").next().unwrap_or_default();
+    let reply = reply.split("\\n").next().unwrap_or_default();
+    if is_asked && is_last && reply.len() >= 4 && !reply.starts_with(['$', '{']) {
+        report(scan, &keyword, rest, 0..reply.len());
+    }
+}
+
+/// Finds the password that a server made for its administrator: "A temporary password is generated for root@localhost: …".
+pub(crate) fn generated(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let Some((name, password)) = rest.split_once(": ") else {
+        return;
+    };
+    let password = password.split_whitespace().next().unwrap_or_default();
+    if !name.trim().contains(' ') && password.len() >= 8 && !is_stand_in(password) {
+        let at = password.as_ptr() as usize - rest.as_ptr() as usize;
+        report(scan, &keyword, rest, at..at + password.len());
+    }
+}
+
+/// Finds the password of a session of `ftp`: a line `user jo hunter-22`.
+pub(crate) fn session(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let rest = rest(scan, &keyword);
+    let mut words = words(rest);
+    if let (Some(_), Some((at, password)), None) = (words.next(), words.next(), words.next())
+        && is_made(password)
+    {
+        report(scan, &keyword, rest, at..at + password.len());
+    }
+}
+
+/// Finds the passwords in the lines of `user:password` below `chpasswd`.
+pub(crate) fn list(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_LINES: usize = 8;
+    const MAX_LIST: usize = 512;
+    let to = scan
+        .text
+        .floor_char_boundary(keyword.end.saturating_add(MAX_LIST));
+    let list = &scan.text[keyword.end..to];
+    let mut found = Vec::new();
+    for line in list.lines().skip(1).take(MAX_LINES) {
+        let line = line.trim_start_matches([' ', '\t', '-', '"', '\'']);
+        let line = line.trim_end_matches(['"', '\'', ' ']);
+        if let Some((user, password)) = line.split_once(':')
+            && user
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+            && !user.is_empty()
+            && !password.contains(char::is_whitespace)
+            && (is_made(password) || is_word_with_number(password))
+        {
+            let start = keyword.end + (password.as_ptr() as usize - list.as_ptr() as usize);
+            found.push(start..start + password.len());
+        }
+    }
+    for range in found {
+        scan.found("password", Certainty::Place, range);
     }
 }
 
@@ -116,19 +192,65 @@ pub(crate) fn pair(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
+/// Finds the password that a sentence joins to a user: "log in as jo with hunter-22", "anmelden mit jo / hunter-22".
+pub(crate) fn login(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    #[rustfmt::skip]
+    const JOINING: &[&str] = &[
+        "/", "|", ":", "and", "with", "using", "und", "mit", "et", "avec", "y", "con", "e", "com", "en", "met", "i", "z", "och", "med",
+    ];
+    let rest = rest(scan, &keyword);
+    let mut words = words(rest).skip_while(|(_, word)| matches!(*word, "is" | "ist" | "się" | "jako"));
+    let (Some((_, user)), Some((mut at, mut password))) = (words.next(), words.next()) else {
+        return;
+    };
+    if JOINING.contains(&password) {
+        let Some(next) = words.next() else { return };
+        (at, password) = next;
+    } else if !user.ends_with([',', ':']) {
+        return;
+    }
+    let password = password.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
+    if is_made(password) {
+        report(scan, &keyword, rest, at..at + password.len());
+    }
+}
+
 /// Finds the password after "pw".
 pub(crate) fn short_name(scan: &mut Scan<'_>, keyword: Range<usize>) {
     // `bypass` is another word.
     let begins = scan.bytes[keyword.start].is_ascii_alphabetic();
     let before = keyword.start.checked_sub(1).map(|at| scan.bytes[at]);
-    if begins && before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte)) {
+    if begins
+        && (continues_a_word(scan.bytes, keyword.start) || before.is_some_and(|byte| b"_-./".contains(&byte)))
+    {
+        return;
+    }
+    // `PASS LoginForm2` is the result of a test, except where a user signs in.
+    let is_result = &scan.text[keyword.clone()] == "PASS " && {
+        let from = scan
+            .text
+            .floor_char_boundary(keyword.start.saturating_sub(MAX_DISTANCE));
+        let to = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
+        let around = &scan.text[from..to];
+        !["USER", "NICK"].iter().any(|word| around.contains(word))
+    };
+    if is_result {
         return;
     }
     let rest = rest(scan, &keyword);
-    let mut words = words(rest).skip_while(|(_, word)| matches!(*word, "is" | "ist" | "=" | ":"));
+    let is_copula = |word: &str| matches!(word, "is" | "ist" | "=" | ":");
+    // "…, pass moosgabel77".
+    let name = scan.text[keyword.clone()].trim();
+    let follows_comma = || scan.text[..keyword.start + 1].trim_end().ends_with(',');
+    let is_stated =
+        name.ends_with([':', '=']) || name.ends_with(" is") || rest.starts_with("is ") || follows_comma();
+    let mut words = words(rest).skip_while(|(_, word)| is_copula(word));
     let Some((at, word)) = words.next() else { return };
+    // In a string: `PASS hunter-22\r\n`.
+    let word = word.split("\\r").next().unwrap_or_default();
+    let word = word.split("\\n").next().unwrap_or_default();
     let word = word.trim_end_matches(['.', ',', ';', ')', '"', '\'', '`']);
-    if is_made(word) {
+    if is_made(word) || is_stated && is_word_with_number(word) {
         report(scan, &keyword, rest, at..at + word.len());
     } else if scan.text[keyword.clone()].trim().eq_ignore_ascii_case("pw")
         && scan.bytes[keyword.end - 1] == b' '
@@ -195,12 +317,28 @@ pub(crate) fn file_of_url(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
+/// Returns whether a phrase with a figure says how long something is, or counts it.
+fn limits(phrase: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "min", "max", "length", "least", "most", "char", "zeichen", "läng", "stellen", "long", "step", "page", "version", "level", "error", "code",
+        "line", "test", "use", "enter", "caract", "caratter", "znak", "символ", "day", "tage", "jour",
+    ];
+    let phrase = phrase.to_lowercase();
+    WORDS.iter().any(|word| phrase.contains(word))
+}
+
+/// Returns the place of the first quotation mark that opens.
+fn opening_quote(line: &str) -> Option<usize> {
+    // The first bytes of the others.
+    memchr::memchr3(b'"', 0xC2, 0xE2, line.as_bytes())?;
+    line.find(['"', '«', '“', '„'])
+}
+
 /// Finds a passphrase of several words: `the passphrase of the key is "roter fuchs im schnee"`, or `passphrase: soft clouds 3000`
 /// at the end of a line.
 pub(crate) fn passphrase(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
-    if !scan.text[keyword.clone()].eq_ignore_ascii_case("passphrase") {
-        return None;
-    }
+    let is_named = scan.text[keyword.clone()].eq_ignore_ascii_case("passphrase");
     let to = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
     let line = scan.text[keyword.end..to].split('\n').next()?;
     let is_phrase = |phrase: &str| {
@@ -211,15 +349,31 @@ pub(crate) fn passphrase(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Rang
         (3..=8).contains(&words) && !is_sentence && phrase.chars().all(letter) && !phrase.contains("  ")
     };
     let start_of = |part: &str| part.as_ptr() as usize - line.as_ptr() as usize;
-    let quoted = line.find('"').and_then(|open| {
-        let phrase = line[open + 1..].split_once('"')?.0;
-        let before = line[..open].trim_end();
-        let is_stated = before.ends_with(':')
-            || before.ends_with(" is")
-            || before.ends_with(" ist")
-            || before.ends_with(" est");
-        (is_stated && is_phrase(phrase)).then_some(phrase)
+    // Where the name is that of a password, only words with a figure are one.
+    let has_figure = |phrase: &str| phrase.ends_with(|letter: char| letter.is_ascii_digit());
+    let quoted = opening_quote(line).and_then(|open| {
+        let (before, quote) = line.split_at(open);
+        let mut signs = quote.chars();
+        let closing: &[char] = match signs.next()? {
+            '«' => &['»'],
+            '"' => &['"'],
+            _ => &['”', '“', '"'],
+        };
+        let phrase = signs
+            .as_str()
+            .split_once(closing)?
+            .0
+            .trim_matches([' ', '\u{a0}']);
+        let before = before.trim_end();
+        let is_stated =
+            prose::is_stated(&scan.text[keyword.clone()], before) || before.is_empty() && has_figure(phrase);
+        let is_password = has_figure(phrase) && !limits(phrase);
+        (is_stated && (is_named || is_password) && is_phrase(phrase)).then_some(phrase)
     });
+    if !is_named {
+        let start = keyword.end + start_of(quoted?);
+        return Some(start..start + quoted?.len());
+    }
     let labelled = line.strip_prefix(':').map(str::trim).filter(|phrase| {
         let ends_in_figures = phrase.bytes().rev().take_while(u8::is_ascii_digit).count() >= 2;
         let is_whole = keyword.end + line.len() == scan.text.len()

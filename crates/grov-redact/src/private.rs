@@ -60,6 +60,9 @@ const MIN_BODY: usize = 16;
 /// Maximum size of a key block, in bytes. A 16,384-bit RSA key has 13 KB.
 const MAX_BLOCK: usize = 64 * 1024;
 
+/// The characters of a label.
+const LABEL: Class = Class::of("A-Za-z0-9 ");
+
 /// Finds the private key block that starts with `-----BEGIN `. Line ends may be real or escaped as `\n`. Without an end label,
 /// the block extends as far as its text looks like a body.
 pub(crate) fn key_block(scan: &mut Scan<'_>, keyword: Range<usize>) {
@@ -169,9 +172,10 @@ pub(crate) fn putty_lines(scan: &mut Scan<'_>, keyword: Range<usize>) {
 
 /// Returns the end of the dashes after the label at `at`, if it is the label of a private key.
 fn private_label(bytes: &[u8], at: usize) -> Option<usize> {
-    let end = Class::of("A-Z0-9 ").run(bytes, at, 64);
+    let end = LABEL.run(bytes, at, 64);
     let label = &bytes[at..end];
-    let private = label.windows(11).any(|part| part == b"PRIVATE KEY");
+    let private =
+        label.windows(11).any(|part| part == b"PRIVATE KEY") || label.starts_with(b"OpenVPN Static key");
     (private && bytes[end..].starts_with(b"----")).then(|| Class::of("-").run(bytes, end, 8))
 }
 
@@ -184,7 +188,7 @@ fn is_end_label(bytes: &[u8], at: usize) -> bool {
 /// Returns the end of the end label that starts with the dashes at `at`.
 fn label_end(bytes: &[u8], at: usize) -> usize {
     let label = Class::of("-").run(bytes, at, 8);
-    let dashes = Class::of("A-Z0-9 ").run(bytes, label, 64);
+    let dashes = LABEL.run(bytes, label, 64);
     Class::of("-").run(bytes, dashes, 8)
 }
 

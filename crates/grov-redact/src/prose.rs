@@ -1,7 +1,8 @@
 //! Finds secrets that are named in prose: "the password is hunter-22", "Passwort vom Server ist …", "API-Schlüssel: …".
 
 use crate::MASK_START;
-use crate::chosen::{is_joined, is_leet, is_made, is_numbered};
+use crate::asked::below;
+use crate::chosen::{is_joined, is_leet, is_made, is_numbered, is_phrase, is_word_with_number};
 use crate::pattern::Class;
 use crate::places::passphrase;
 use crate::random::is_scrambled;
@@ -36,7 +37,7 @@ pub(crate) const KEY_WORDS: &[&str] = &[
     "zugriffsschlüssel", "geheimer schlüssel", "clé d'accès", "clé secrète", "clave secreta", "clave de acceso",
     "chave secreta", "chave de acesso", "chiave segreta", "chiave di accesso", "секретный ключ", "Секретный ключ",
     "ключ доступа", "tajny klucz", "klucz dostępu", "密钥", "密鑰", "アクセスキー", "シークレットキー", "비밀 키",
-    "token for ",
+    "token for ", "api_hash", "api hash",
 ];
 
 /// Maximum distance between a word and its secret, in bytes.
@@ -52,7 +53,7 @@ const COPULAS: &[&str] = &[
     "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
     "este", "era", "är", "—", "–", "it's", "it’s", "simply", "adalah", "είναι", "to", "jest", "brzmi", "это", "is:", "to:", "now",
     "called", "equals", "becomes", "será", "sarà",
-    "là",
+    "là", "›", "❯", "هي", "هو", "है", "คือ", "היא", "הוא",
 ];
 
 /// Prepositions before a new value, after a word for a change: "auf … geändert", "changé en".
@@ -91,7 +92,7 @@ const PARTICLES: &[char] = &[
 
 /// Words close after the name of a secret that name something else: "password hash: …".
 #[rustfmt::skip]
-const OTHER_SUBJECTS: &[&str] = &[
+pub(crate) const OTHER_SUBJECTS: &[&str] = &[
     "hash", "hashes", "hashing", "hashed", "policy", "length", "field", "column", "regex", "reset", "manager",
     "rules", "digest", "type", "parameter", "variable", "file", "prompt", "flag", "option", "format", "error",
     "algorithm", "strength", "input", "commit", "sha", "rev", "revision", "id", "ids", "version", "function",
@@ -145,6 +146,7 @@ pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .map(|found| found.range)
         .or(last)
         .or_else(|| password_before(scan, &keyword))
+        .or_else(|| below(scan, &keyword))
         .or_else(|| far_password(scan, &keyword));
     if let Some(range) = range {
         scan.found("password", Certainty::Place, range);
@@ -267,16 +269,23 @@ pub(crate) fn key(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if scan.bytes.get(keyword.end) == Some(&b'=') {
         return;
     }
-    let found = candidates(scan, &keyword).into_iter().find(|candidate| {
-        let text = candidate.text;
-        let random = looks_random(text) && !text.contains("://") && is_key_alphabet(text);
-        let hex = is_hex(text) && text.len() >= 24 && has_digit(text) && has_letter(text);
-        (random || hex && candidate.lead >= Lead::Adjacent)
-            && !is_uuid(text)
-            && !is_stand_in(text)
-            && !is_public_identifier(text)
-    });
-    if let Some(found) = found {
+    let found = candidates(scan, &keyword)
+        .into_iter()
+        .enumerate()
+        .find(|(number, candidate)| {
+            let text = candidate.text;
+            let random = looks_random(text) && !text.contains("://") && is_key_alphabet(text);
+            let hex = is_hex(text) && text.len() >= 24 && has_digit(text) && has_letter(text);
+            // Of "token for jo: …" it is an identifier.
+            let uuid = is_uuid(text);
+            let is_of_someone = || scan.text[keyword.clone()].ends_with(' ');
+            (random && !uuid
+                || hex && candidate.lead >= Lead::Adjacent
+                || uuid && *number <= 1 && candidate.lead >= Lead::Stated && !is_of_someone())
+                && !is_stand_in(text)
+                && !is_public_identifier(text)
+        });
+    if let Some((_, found)) = found {
         let is_secret = scan.text[keyword].to_ascii_lowercase().contains("secret");
         scan.found(
             if is_secret { "secret" } else { "api-key" },
@@ -394,6 +403,9 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
     let is_connected =
         CONNECTING_ENDINGS.iter().any(|known| ending.ends_with(known)) || is_used(scan, keyword);
     let is_changed = is_changed(scan, keyword);
+    let is_english = name
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("pass"));
     let mut at = start;
     let mut previous = "";
     while found.len() < MAX_WORDS {
@@ -437,8 +449,15 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
             if let Some(inner) = in_brackets {
                 (value, from) = (inner, from + 1);
             }
+            let follows = lead == Lead::Adjacent
+                && found.is_empty()
+                && ends_clause(word, &text[at..])
+                && (is_elaborate(value) || is_phrase(value) || !is_english && is_word_with_number(value));
             if lead < Lead::Stated
-                && (is_new_value || in_brackets.is_some() || is_connected && lead == Lead::Adjacent)
+                && (follows
+                    || is_new_value
+                    || in_brackets.is_some()
+                    || is_connected && lead == Lead::Adjacent)
             {
                 lead = Lead::Stated;
             }
@@ -456,6 +475,14 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
         previous = word;
     }
     found
+}
+
+/// Returns whether a clause ends after a word, given the text that follows it.
+fn ends_clause(word: &str, after: &str) -> bool {
+    let after = after.trim_start_matches([' ', '\t']);
+    word.ends_with([',', '.', ';', ')'])
+        || after.is_empty()
+        || after.starts_with(['\n', '\r', ',', '，', '。', '、'])
 }
 
 fn lead(name: &str, gap: &str, previous: &str, is_first: bool) -> Lead {
@@ -482,6 +509,17 @@ fn is_copula(name: &str, word: &str) -> bool {
         || COPULAS_AFTER
             .iter()
             .any(|(copula, names)| *copula == word && names.contains(&name.as_str()))
+}
+
+/// Returns whether a clause after a name says that its value follows: it ends with a sign, a particle or a word for "is".
+pub(crate) fn is_stated(name: &str, clause: &str) -> bool {
+    let clause = clause.trim_end();
+    let word = clause.rsplit(char::is_whitespace).next().unwrap_or_default();
+    clause.ends_with(PARTICLES)
+        || CONNECTING_ENDINGS
+            .iter()
+            .any(|ending| !ending.is_ascii() && clause.ends_with(ending))
+        || is_copula(name, word)
 }
 
 /// Returns whether a character separates words. Characters of languages without spaces do, because passwords have none.
@@ -535,6 +573,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
         || word.contains('/') && !looks_random(word)
         || word.starts_with(['-', '$', '@', '#', '&', '/', '.'])
         || file_stem(word).is_some()
+        || is_mail_address(word)
     {
         return false;
     }
@@ -553,7 +592,7 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
     if digits == 0 {
         let camel = length >= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_name(word);
         let joined = length >= 8 && mixed && word.trim_start_matches(STRONG).contains(JOINING);
-        return candidate.lead >= Lead::Stated && (joined || is_joined(word))
+        return candidate.lead >= Lead::Stated && (joined || is_joined(word) || is_phrase(word))
             || candidate.lead == Lead::Stated && camel
             || candidate.lead == Lead::Quoted && strong && !is_words(word);
     }
@@ -568,6 +607,14 @@ fn is_password(candidate: &Candidate<'_>) -> bool {
                 || looks_random(word)
         }
     }
+}
+
+/// Returns whether a word is a mail address without figures. A password may have an `@` too.
+fn is_mail_address(word: &str) -> bool {
+    word.split_once('@').is_some_and(|(user, host)| {
+        let is_plain = |part: &str| part.bytes().all(|byte| Class::of("a-z._-").has(byte));
+        !user.is_empty() && host.contains('.') && is_plain(user) && is_plain(host)
+    })
 }
 
 /// Returns the stem of a file name, a host or a version: `config.py`, `db.example.com`, `2.4.1`.
@@ -585,6 +632,15 @@ pub(crate) fn file_stem(word: &str) -> Option<&str> {
 
 /// Returns whether a word names an algorithm, an encoding or a version: `sha256`, `argon2id`, `utf-8`, `oauth2`.
 pub(crate) fn is_algorithm(word: &str) -> bool {
+    // A class of characters.
+    if ["a-z", "A-Z", "0-9"]
+        .iter()
+        .filter(|range| word.contains(*range))
+        .count()
+        >= 2
+    {
+        return true;
+    }
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
         "sha", "md", "bcrypt", "argon", "pbkdf", "scrypt", "utf", "base", "aes", "rsa", "hmac", "oauth", "ed", "http",

@@ -202,24 +202,29 @@ pub(crate) fn base64_digit(digit: u8) -> Option<u8> {
     })
 }
 
-/// Returns whether a token is base64 of printable text: then it is what the text is.
-pub(crate) fn is_encoded_text(text: &str) -> bool {
+/// Returns the bytes that a token in base64 encodes. The last one may be cut.
+pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
-    let (mut bits, mut count, mut printable) = (0_u32, 0_u32, 0_usize);
+    let (mut bits, mut count) = (0_u32, 0_u32);
     let mut decoded = Vec::with_capacity(digits.len());
     for byte in digits {
-        let Some(six) = base64_digit(*byte) else {
-            return false;
-        };
-        bits = (bits << 6 | u32::from(six)) & 0xFFFF;
+        bits = (bits << 6 | u32::from(base64_digit(*byte)?)) & 0xFFFF;
         count += 6;
         if count >= 8 {
             count -= 8;
-            let byte = (bits >> count & 0xFF) as u8;
-            decoded.push(byte);
-            printable += usize::from(matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'));
+            decoded.push((bits >> count & 0xFF) as u8);
         }
     }
+    Some(decoded)
+}
+
+/// Returns whether a token is base64 of printable text: then it is what the text is.
+pub(crate) fn is_encoded_text(text: &str) -> bool {
+    let Some(decoded) = decoded(text) else {
+        return false;
+    };
+    let is_printable = |byte: &&u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
+    let printable = decoded.iter().filter(is_printable).count();
     // The last character may be cut.
     let is_text = match std::str::from_utf8(&decoded) {
         Ok(text) => !text.chars().any(char::is_control),

@@ -5,6 +5,7 @@ use crate::bare;
 use crate::command::{self, PROGRAMS};
 use crate::context::{self, CONTEXTS};
 use crate::index::{Trigger, for_each_keyword};
+use crate::prose::is_chosen;
 use crate::redactor::Finding;
 use crate::tokens::{COUNT, TOKENS};
 use crate::url;
@@ -71,6 +72,7 @@ impl<'t> Scan<'t> {
         scan.keywords();
         scan.separators();
         bare::tokens(&mut scan);
+        scan.repeated();
         scan.merged()
     }
 
@@ -97,7 +99,7 @@ impl<'t> Scan<'t> {
                     Ok(range) => {
                         dead_until[number] = range.end;
                         if rule.id == "aws-access-key-id" {
-                            context::secret_of_access_key(self, range.end);
+                            context::secret_of_access_key(self, &range);
                         }
                         self.found(rule.id, Certainty::Form, range);
                     }
@@ -118,6 +120,37 @@ impl<'t> Scan<'t> {
                 _ => {
                     context::key_in_file_name(self, at);
                     assignment::find(self, at);
+                }
+            }
+        }
+    }
+
+    /// Finds the other places of the passwords that the text around them gave away: what is a secret once is one everywhere. Only of
+    /// words that nobody writes by chance.
+    fn repeated(&mut self) {
+        const MAX_PASSWORDS: usize = 8;
+        const LONGEST: usize = 64;
+        let mut passwords: Vec<(&str, &'static str)> = Vec::new();
+        for found in &self.found {
+            let text = self.text.get(found.range.clone()).unwrap_or_default();
+            let is_given = matches!(found.certainty, Certainty::Place | Certainty::Name);
+            if passwords.len() < MAX_PASSWORDS
+                && is_given
+                && text.len() <= LONGEST
+                && is_chosen(text)
+                && passwords.iter().all(|(known, _)| *known != text)
+            {
+                passwords.push((text, found.rule));
+            }
+        }
+        for (password, rule) in passwords {
+            for at in memchr::memmem::find_iter(self.bytes, password) {
+                let end = at + password.len();
+                let joins = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+                if !joins(at.checked_sub(1).and_then(|before| self.bytes.get(before)))
+                    && !joins(self.bytes.get(end))
+                {
+                    self.found(rule, Certainty::Place, at..end);
                 }
             }
         }

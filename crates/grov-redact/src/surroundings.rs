@@ -245,6 +245,48 @@ pub(crate) fn said(before: &str) -> Said {
     }
 }
 
+/// What directly names a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Directly {
+    /// A word for a key or a token, and before it one that says which: "codecov token".
+    AsKey,
+    /// A word for a token or a secret. Keys, salts and serial numbers have other meanings.
+    AsSecret,
+}
+
+/// Returns whether such a word, and at most a word for "is", directly precedes a token.
+pub(crate) fn is_directly_named(before: &str, directly: Directly) -> bool {
+    #[rustfmt::skip]
+    const COPULAS: &[&str] = &["is", "ist", "lautet", "est", "es", "è", "é", "jest", "to", "это", "är", "er", "on", "este"];
+    const TOKENS: &[&str] = &[
+        "token",
+        "secret",
+        "jeton",
+        "токен",
+        "トークン",
+        "令牌",
+        "토큰",
+        "секрет",
+        "geheimnis",
+        "segreto",
+        "segredo",
+    ];
+    if before.trim_end().ends_with([',', ';', '.', ')', '/']) {
+        return false;
+    }
+    let mut words = words_back(before).skip_while(|word| COPULAS.contains(word));
+    words.next().is_some_and(|word| match directly {
+        Directly::AsKey => {
+            let is_precise = |word| matches!(sense(word), Sense::Precise | Sense::Provider);
+            sense(word) == Sense::Secret && words.next().is_some_and(is_precise)
+        }
+        Directly::AsSecret => {
+            let word = word.to_lowercase();
+            TOKENS.iter().any(|token| word.contains(token))
+        }
+    })
+}
+
 /// Returns what one word says.
 fn sense(word: &str) -> Sense {
     let lower;

@@ -106,7 +106,7 @@ fn is_header(line: &str, separator: char) -> bool {
 }
 
 /// Returns whether a cell is a password that a person or a program chose.
-fn is_password_cell(cell: &str) -> bool {
+pub(crate) fn is_password_cell(cell: &str) -> bool {
     let strong = cell.contains(['!', '#', '%', '&', '?', '@', '+', '~', '^']);
     (5..=128).contains(&cell.len())
         && !cell.contains([' ', '(', ')', '<', '>', '[', ']', '{', '}', '='])
@@ -118,7 +118,7 @@ fn is_password_cell(cell: &str) -> bool {
 }
 
 /// Returns whether a cell is a generated key.
-fn is_key_cell(cell: &str) -> bool {
+pub(crate) fn is_key_cell(cell: &str) -> bool {
     let made = cell.len() >= 12
         && has_digit(cell)
         && has_letter(cell)

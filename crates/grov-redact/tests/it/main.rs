@@ -4,6 +4,7 @@
 mod classes;
 mod contexts;
 mod forms;
+mod given_away;
 mod ordinary;
 mod properties;
 mod services;

@@ -90,6 +90,23 @@ fn hostile(length: usize) -> Vec<(String, String)> {
         "$6$a",
         "XXXXX-",
         "11,22,33,44,",
+        "AKIAQ3EGRI7KQ3EGRI7K ",
+        "ZGVwbG95Ok1vb3JodWhuLXF1ZXJ0LTQ=",
+        "ZGVwbG95ZGVwbG95ZGVwbG95",
+        "otp 482913 ",
+        "pin is ",
+        "password:\n",
+        "password is\nMoos-gabel7\n",
+        "password ?\"=\"",
+        "insert into a (password) values ('a1!bc'),",
+        "insert into a (password) values ",
+        "chpasswd\na:Moos-gabel7\n",
+        "\nuser a b1!Ccc",
+        "expect password sendline(\"",
+        " -u a -p Moos-gabel7",
+        "log in as a / ",
+        "password «",
+        "password=Moos-gabel7 ",
     ]
     .iter()
     .map(|piece| ((*piece).to_owned(), piece.repeat(length / piece.len())))
