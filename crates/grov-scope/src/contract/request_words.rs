@@ -7,6 +7,8 @@ mod colloquial;
 mod confinement;
 mod forms;
 mod retraction;
+mod told;
+mod vague;
 
 use crate::names::is_path;
 use crate::words::{Word, words};
@@ -22,9 +24,13 @@ pub(crate) struct RequestWords {
     /// Words without a negation next to them.
     wanted: HashSet<String>,
     /// Words that are not part of a question, a negation, a path or a name.
+    working: HashSet<String>,
+    /// Those of a clause that is an order, and not told.
     asking: HashSet<String>,
     /// Those whose object is neither code nor a document.
     ordering: HashSet<String>,
+    /// All words of clauses that are not told.
+    addressed: HashSet<String>,
     /// Words that asked for something that was taken back.
     retracted: HashSet<String>,
     /// The first words of each text, in order.
@@ -261,6 +267,7 @@ impl RequestWords {
         request.read_go_ahead(&spoken);
         // The beginning of the same prompt may be a text of its own.
         for word in std::mem::take(&mut request.retracted) {
+            request.working.remove(&word);
             request.asking.remove(&word);
             request.ordering.remove(&word);
         }
@@ -278,6 +285,7 @@ impl RequestWords {
     /// Adds words for which the request stands.
     fn order(&mut self, meanings: Vec<&str>) {
         let words = || meanings.iter().map(|word| (*word).to_owned());
+        self.working.extend(words());
         self.asking.extend(words());
         self.ordering.extend(words());
     }
@@ -288,6 +296,7 @@ impl RequestWords {
         let mut clause = Clause::default();
         let questions = questions(words);
         let objects = Objects::new(words);
+        let told = told::told(words);
         let mut asked: Vec<String> = Vec::new();
         let (mut is_quoted, mut is_single_quoted) = (false, false);
         self.words += words.len();
@@ -351,14 +360,19 @@ impl RequestWords {
                         .is_some_and(|next| next.before.contains('/') || next.raw.starts_with('/')));
             let is_name = is_name || is_method;
             self.all.extend(parts(folded));
+            let is_told = told.get(at) == Some(&true);
+            if !is_told {
+                self.addressed.extend(parts(folded));
+            }
             let is_wanted = !is_negated(words, at);
             if is_wanted {
                 self.wanted.extend(parts(folded));
             }
             // "How about", "why not" and "do you" propose or ask.
             let is_proposal = matches!(next, "about" | "not" | "don't");
-            let asks =
-                AUXILIARY.contains(&folded) || folded == "do" && matches!(next, "you" | "we" | "i" | "they");
+            // Spanish "hay que" orders.
+            let asks = AUXILIARY.contains(&folded) && !(folded == "hay" && next == "que")
+                || folded == "do" && matches!(next, "you" | "we" | "i" | "they");
             let is_french = folded != "comment"
                 || !matches!(
                     next,
@@ -368,9 +382,12 @@ impl RequestWords {
                 ABOUT.contains(&folded) && !is_proposal && is_french || clause.count == 0 && asks;
             clause.is_about |= questions.get(at) == Some(&true);
             clause.is_about |= ASKING_PARTS.iter().any(|part| folded.contains(part));
-            if let Some(removal) = removal_phrase(before, folded).filter(|_| is_wanted && !clause.is_about) {
+            if let Some(removal) =
+                removal_phrase(second, before, folded).filter(|_| is_wanted && !clause.is_about)
+            {
+                self.working.insert(removal.to_owned());
                 self.asking.insert(removal.to_owned());
-                if !objects.are_code(at) {
+                if !objects.are_code(at) && !vague::is_vague_phrase(words, at, &objects) {
                     self.ordering.insert(removal.to_owned());
                 }
             }
@@ -388,15 +405,21 @@ impl RequestWords {
             is_quoted &= !word.after.contains(['"', '”', '»', '“']);
             let is_name = is_name || is_in_quotes;
             let mut said = Spoken::new(folded);
-            said.may_order = !(clause.is_about || is_in_quotes || is_state);
+            said.may_order = !(clause.is_about || is_in_quotes || is_state || is_told);
             said.is_negated = !is_wanted;
             said.ends = word.pauses();
             spoken.push(said);
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
-                self.asking.extend(parts(folded));
-                asked.extend(parts(folded));
-                if !objects.are_code(at) {
-                    self.ordering.extend(parts(folded));
+                self.working.extend(parts(folded));
+                if !is_told {
+                    let is_order = !objects.are_code(at) && !vague::is_vague_removal(words, at, &objects);
+                    for text in addressed_in(folded, at, next) {
+                        self.asking.extend(parts(text));
+                        asked.extend(parts(text));
+                        if is_order {
+                            self.ordering.extend(parts(text));
+                        }
+                    }
                 }
             }
             clause.does |= DOING.contains(&folded);
@@ -410,6 +433,7 @@ impl RequestWords {
         if meanings.contains(&"restart") {
             self.ordering.remove("neu");
             self.asking.remove("neu");
+            self.working.remove("neu");
         }
         asked.extend(meanings.iter().map(|word| (*word).to_owned()));
         self.order(meanings);
@@ -421,7 +445,7 @@ impl RequestWords {
 
     /// Whether the request only asks questions.
     pub(crate) fn is_question(&self) -> bool {
-        self.asking.is_empty() && !self.all.is_empty()
+        self.working.is_empty() && !self.all.is_empty()
     }
 
     /// Whether the request only asks questions, or to look at things: no word in it asks for work.
@@ -432,14 +456,20 @@ impl RequestWords {
         looks
             && is_said
             && !self.has_client_command
-            && !self.mentions_any(WORK)
-            && !WORKING.iter().any(|stems| self.mentions_any(stems))
+            && !self.is_work(WORK)
+            && !WORKING.iter().any(|stems| self.is_work(stems))
     }
 
     /// Whether the request orders something other than to look at things or to edit them.
     pub(crate) fn is_order(&self) -> bool {
         let works = self.mentions_any(WORK) || WORKING.iter().any(|stems| self.mentions_any(stems));
-        works && !self.mentions_any(LOOKING) && !self.mentions_any(EDITING)
+        works && !self.is_work(LOOKING) && !self.is_work(EDITING)
+    }
+
+    /// Whether a word that starts with one of these stems tells of work, whoever does it.
+    fn is_work(&self, stems: &[&str]) -> bool {
+        let mut working = self.working.iter();
+        working.any(|word| is_form_of(word, stems) && !is_no_order(word, stems))
     }
 
     /// Whether the request wants to keep something, or is about one file and not about all changes.
@@ -451,6 +481,11 @@ impl RequestWords {
     /// Whether the request contains a word that starts with one of these stems, even if it asks for nothing.
     pub(crate) fn is_about(&self, stems: &[&str]) -> bool {
         self.all.iter().any(|word| is_form_of(word, stems))
+    }
+
+    /// Like [`Self::is_about`], without clauses that only tell something: "when I restart the server".
+    pub(crate) fn addresses_any(&self, stems: &[&str]) -> bool {
+        self.addressed.iter().any(|word| is_form_of(word, stems))
     }
 
     /// Whether the request contains a word.
@@ -595,8 +630,21 @@ fn questions(words: &[Word<'_>]) -> Vec<bool> {
     found
 }
 
+/// The parts of a word that may order something. In languages without spaces between words, a word is a clause.
+fn addressed_in<'w>(word: &'w str, at: usize, next: &str) -> Vec<&'w str> {
+    match word.is_ascii() {
+        true => vec![word],
+        false if word.chars().any(crate::constraints::is_unspaced) => told::addressed(word, at > 0, next),
+        false => vec![word],
+    }
+}
+
 /// The verb for which two words stand: "it can go", "throw it away", "kick them out".
-fn removal_phrase(before: &str, word: &str) -> Option<&'static str> {
+fn removal_phrase(second: &str, before: &str, word: &str) -> Option<&'static str> {
+    const THROWING: &[&str] = &[
+        "throw", "throwing", "kick", "toss", "chuck", "rip", "take", "boot", "strip", "clear", "weed", "put",
+        "go",
+    ];
     let is_removal = match word {
         "go" | "gone" | "verschwinden" | "partir" | "irse" => {
             matches!(
@@ -604,8 +652,12 @@ fn removal_phrase(before: &str, word: &str) -> Option<&'static str> {
                 "can" | "may" | "must" | "should" | "be" | "kann" | "muss" | "soll" | "peut" | "doit"
             )
         }
+        // "Throw it away", and not "sort it out"
         "away" => before != "right" && before != "straight",
-        "out" => matches!(before, "them" | "it" | "him" | "those" | "kick"),
+        "out" => {
+            before == "kick"
+                || matches!(before, "them" | "it" | "him" | "those") && THROWING.contains(&second)
+        }
         _ => false,
     };
     is_removal.then_some("remove")

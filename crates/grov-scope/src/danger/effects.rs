@@ -15,6 +15,7 @@ mod harmless;
 mod hosting;
 mod index;
 mod kinds;
+mod limits;
 mod matching;
 mod packages;
 pub(crate) mod stems;
@@ -210,6 +211,9 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
     if effect.says == kinds::HARD_RESET.says && request.asks_for_less_than_all() {
         return false;
     }
+    if limits::goes_elsewhere(effect, command, found, request) {
+        return false;
+    }
     // "Remove the line from my crontab" names the program, and "deploy the function" the subcommand.
     const PREFIX: usize = 4;
     // The verb itself names nothing: "reset the form" and `rails db:reset`.
@@ -235,13 +239,14 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
         .asked_by
         .iter()
         .any(|stems| stems.first() == stems::REMOVE.first());
+    let only_edits = limits::is_for_applying(effect) && limits::only_edits_source(request);
     let asks = is_removal && request.orders_any(stems::TIDY)
-        || effect.asked_of.iter().any(|stems| request.orders_any(stems));
+        || !only_edits && effect.asked_of.iter().any(|stems| request.orders_any(stems));
     let names_object = || {
         let mut words = found.words.iter().flat_map(|word| word.split(is_separator));
         // "Fix the Dockerfile" does not ask for `docker push`.
         let is_publication = effect.scope == Scope::Publishing;
-        request.is_about(effect.objects)
+        request.addresses_any(effect.objects)
             || !is_publication && request.is_about(&[program])
             || !is_publication && words.any(|word| word.len() >= 4 && request.is_about(&[word]))
             || !is_publication && names_operand(found.rest, request)
@@ -249,7 +254,9 @@ fn is_requested(row: &Row, command: &Program, found: &matching::Match<'_>, reque
     // An order that names a thing asks for its removal only where the agent can make it anew.
     let may_be_named =
         matches!(effect.scope, Scope::OwnThings | Scope::Services) && effect.says != kinds::EXPOSES.says;
-    if asks && names_object() || may_be_named && request.is_order() && names_operand(found.rest, request) {
+    if asks && names_object()
+        || may_be_named && !only_edits && request.is_order() && names_operand(found.rest, request)
+    {
         return true;
     }
     if effect.scope == Scope::Publishing

@@ -5,6 +5,7 @@ mod files;
 mod git;
 mod grov;
 mod nested;
+mod orders;
 mod ordinary;
 mod removals;
 mod requests;

@@ -58,6 +58,7 @@ struct Object {
     is_code: bool,
     is_service: bool,
     is_source: bool,
+    is_path: bool,
     is_ascii: bool,
     begins_purpose: bool,
     joins: bool,
@@ -71,12 +72,19 @@ impl Objects {
             is_code: is_any(&word.folded, CODE),
             is_service: is_any(&word.folded, SERVICES),
             is_source: is_source(word.raw),
+            is_path: is_path(word.raw) || word.raw.contains(['_', '-']) && word.raw.is_ascii(),
             is_ascii: word.raw.is_ascii(),
             begins_purpose: word.is_any(PURPOSE),
             joins: word.is_any(JOINING),
             pauses: word.pauses(),
         };
         Self(words.iter().map(object).collect())
+    }
+
+    /// Whether words between two positions name data, a service, a machine or a path.
+    pub(super) fn name_thing(&self, from: usize, to: usize) -> bool {
+        let words = self.0.get(from..to).unwrap_or_default();
+        words.iter().any(|word| word.is_service || word.is_path)
     }
 
     /// Whether the object of the verb at a position is code or a document.

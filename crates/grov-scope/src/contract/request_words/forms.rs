@@ -61,7 +61,8 @@ pub(in crate::contract) fn is_no_order(word: &str, stems: &[&str]) -> bool {
     };
     stems.iter().any(|stem| match word.strip_prefix(stem) {
         Some(rest) if rest.len() >= 2 && is_noun(stem, rest) => true,
-        Some("s") => true,
+        // "Löscht", "verwijdert"
+        Some("s" | "t") => true,
         Some("es") => ENGLISH.contains(stem),
         _ => false,
     })

@@ -191,7 +191,7 @@ pub(super) fn changed(
     let is_asked = asks.iter().any(|stems| request.orders_any(stems))
         || request.orders_any(ADJUSTING) && (request.is_about(MACHINES) || names_host)
         || request.orders_any(&["run.", "rerun", "execut", "reproduc"])
-        || request.is_about(&["server", "remote", "ssh", "host."]) && !request.only_looks();
+        || request.addresses_any(&["server", "remote", "ssh", "host."]) && !request.only_looks();
     let is_asked = is_asked && !request.is_confined_to_this_machine() && !request.wants_dry_run();
     let reason = format!(
         "`{}` runs on another machine, which was not requested",

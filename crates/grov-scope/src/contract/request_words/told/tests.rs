@@ -1,0 +1,38 @@
+use super::told;
+use crate::words::words;
+
+/// The words of a text that are told.
+fn told_words(text: &str) -> Vec<String> {
+    let words = words(text);
+    let marks = told(&words);
+    let pairs = words.iter().zip(marks).filter(|(_, is_told)| *is_told);
+    pairs.map(|(word, _)| word.folded.clone()).collect()
+}
+
+#[test]
+fn clauses_about_circumstances_others_and_the_user_are_told() {
+    for (text, verb, expected) in [
+        ("when I delete an order it fails, fix it", "delete", true),
+        ("when I delete an order it fails, fix it", "fix", false),
+        ("if CI is green push it", "push", false),
+        ("admins can delete users", "delete", true),
+        ("can you delete the users", "delete", false),
+        ("users can edit and delete posts", "delete", true),
+        ("fix it and deploy it", "deploy", false),
+        ("I'll deploy it", "deploy", true),
+        ("we can deploy it", "deploy", false),
+        ("add a button to delete users and deploy it", "deploy", false),
+        ("add a button to delete users and deploy it", "delete", true),
+        ("the branch can be deleted", "deleted", false),
+        ("the branch will be deleted", "deleted", true),
+        ("try deleting the cache", "deleting", false),
+        ("deploy to eu", "deploy", false),
+        ("verwijder de tabel van de oude app", "verwijder", false),
+    ] {
+        assert_eq!(
+            told_words(text).iter().any(|word| word == verb),
+            expected,
+            "{text}: {verb}"
+        );
+    }
+}
