@@ -94,17 +94,12 @@ impl<'a> OrderedEffects<'a> {
         later.flat_map(read).collect()
     }
 
-    /// What the user said yes to. Each line of a text that asks nothing is an order.
+    /// What the user said yes to, an order a line.
     pub(in crate::constraints) fn agreed(&self) -> Vec<&'static str> {
-        let of_consent = |text: &String| {
-            let orders = crate::consent::orders(text);
-            let lines = text.lines().filter(|_| orders.is_empty()).map(str::to_owned);
-            let all: Vec<String> = lines.chain(orders.iter().cloned()).collect();
-            all.iter()
-                .flat_map(|order| ordered(order.trim_end_matches(['?', '？', ' ']), Languages::NONE, true))
-                .collect::<Vec<_>>()
-        };
-        self.consents.iter().flat_map(of_consent).collect()
+        let lines = self.consents.iter().flat_map(|orders| orders.lines());
+        lines
+            .flat_map(|order| ordered(order, Languages::NONE, true))
+            .collect()
     }
 }
 

@@ -150,10 +150,9 @@ pub(super) fn is_told(words: &[Word<'_>], start: usize, at: usize, _end: usize) 
             || recent().any(|near| near.is_any(HAPPENS))
             || !recent().any(|near| near.is_any(BEFORE_PARTICIPLE));
     }
-    let mut fillers = 0;
     let mut has_modal = false;
     let mut wishes = false;
-    for near in words[start..at].iter().rev() {
+    for (fillers, near) in words[start..at].iter().rev().enumerate() {
         if near.is_any(SUBJECTS) {
             let asks = near.is_any(WE) && (wishes || precedes_subject(words, start, at, fillers));
             return !asks;
@@ -166,7 +165,6 @@ pub(super) fn is_told(words: &[Word<'_>], start: usize, at: usize, _end: usize) 
         wishes |= near.is_any(WISHING);
         // "We can drop it" proposes, "I can delete it" tells.
         wishes |= near.is_any(&["can", "could"]) && words[start..at].iter().any(|word| word.is_any(&["we"]));
-        fillers += 1;
     }
     false
 }
