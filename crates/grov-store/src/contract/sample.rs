@@ -375,7 +375,7 @@ pub(super) fn drift_state(client_session: &str, seconds: i64) -> DriftState {
         consent: Consent {
             files: vec!["web/theme.css".to_owned()],
             facts: vec![u64::MAX],
-            words: vec!["Shall I publish it?".to_owned()],
+            orders: vec!["publish it".to_owned()],
         },
         ..DriftState::new(client(client_session), at(seconds))
     }
