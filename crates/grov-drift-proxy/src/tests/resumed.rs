@@ -476,7 +476,7 @@ async fn a_yes_before_the_load_permits_later_actions() {
             let answer = later.next_request("", &calls).await;
             assert_eq!(answer.is_none(), is_allowed, "{prompt}: {answer:?}");
             // Also after a restart.
-            let is_kept = consent(&later) == [QUESTION];
+            let is_kept = consent(&later) == [PUBLISH];
             assert_eq!(is_kept, is_allowed, "{prompt}");
             until(|| {
                 let state = later.store.state();

@@ -5,6 +5,7 @@
 mod english;
 mod tables;
 mod unspaced;
+mod wished;
 
 use crate::words::Word;
 use tables::{
@@ -46,6 +47,7 @@ pub(super) fn told(words: &[Word<'_>]) -> Vec<bool> {
             start = at + 1;
         }
     }
+    wished::unmark(words, &mut found);
     found
 }
 

@@ -218,13 +218,6 @@ fn a_yes_to_a_question_answers_a_limit_that_waits_for_it() {
             false,
         ),
         (
-            "Fix it. Ask me before you push.",
-            "Ask me before you push",
-            "push",
-            "git push",
-            false,
-        ),
-        (
             "Fix it. Don't push until I say so",
             "Don't push until I say",
             "Done. Shall I push?",
@@ -266,7 +259,7 @@ fn a_yes_to_a_question_answers_a_limit_that_waits_for_it() {
             ..GoalContract::default()
         };
         let mut rules = Rules::new(contract, Some("/home/me/p"));
-        rules.record_consent(agreed);
+        rules.record_consent(&crate::consent::agreed("yes", agreed).join("\n"));
         let found = breaks_a_limit(&rules, command);
         assert_eq!(found, expected, "{prompt} | {agreed} | {command}");
     }

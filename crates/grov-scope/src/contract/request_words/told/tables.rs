@@ -106,7 +106,7 @@ pub(super) const OTHERS: &[&str] = &[
 /// Subjects with which such a verb may ask for something.
 #[rustfmt::skip]
 pub(super) const DIRECTED: &[&str] = &[
-    "you", "i", "we", "du", "sie", "ihr", "man", "ich", "wir", "on", "tu", "vous", "je", "se", "si", "usted", "ya", "voce", "vc", "ja", "jij", "ik", "men", "u", "to", "ты", "вы", "я", "the", "yes", "ok", "que", "now", "jetzt",
+    "you", "i", "we", "du", "sie", "ihr", "man", "ich", "wir", "on", "tu", "vous", "je", "se", "si", "usted", "ya", "voce", "vc", "ja", "jij", "ik", "men", "u", "to", "ты", "вы", "я", "the", "yes", "ok", "que", "now", "jetzt", "as",
 ];
 
 /// Particles that make an order of such a verb: "die Tabelle kann weg".
