@@ -341,7 +341,7 @@ impl Rules {
     }
 
     /// Records what the user asked for by accepting a question or plan of the agent, an order a line. It counts as requested where
-    /// danger and named files are checked, until another task starts. It constrains nothing. What is repeated counts once, as the
+    /// danger and named files are checked, until it is forgotten. It constrains nothing. What is repeated counts once, as the
     /// newest.
     pub fn record_consent(&mut self, words: &str) {
         if words.trim().is_empty() {
