@@ -408,16 +408,19 @@ impl Story {
         Ok(call.id.clone())
     }
 
-    /// All recorded steps, once each tool call is a step or in the drift log.
+    /// The steps that are not in the drift log, once each tool call is a step.
     fn steps(&self, session: &str) -> Result<Vec<Value>> {
         let calls = self.done(session)?.len();
-        let mut counted = (0, 0);
+        let mut counted = 0;
         let steps = eventually("every call to be recorded", || {
             let steps = self.grov().steps(session).ok()?;
-            counted = (steps.len(), self.events(session).ok()?.len());
-            (counted.0 + counted.1 == calls).then_some(steps)
+            counted = steps.len();
+            (counted == calls).then_some(steps)
         });
-        steps.with_context(|| format!("{counted:?} steps and events of {calls} calls"))
+        let mut steps = steps.with_context(|| format!("{counted} steps of {calls} calls"))?;
+        let events = self.events(session)?;
+        steps.retain(|step| events.iter().all(|event| event["id"] != step["id"]));
+        Ok(steps)
     }
 
     /// The entries of the drift log for a session, oldest first.

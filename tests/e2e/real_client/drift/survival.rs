@@ -33,7 +33,7 @@ fn a_crash_between_drift_and_correction_neither_loses_nor_repeats_the_correction
         // Crashes again, now after the correction was injected.
         eventually("the step to be recorded", || {
             let steps = story.grov().steps(&session).ok()?;
-            (steps.len() == 6).then_some(())
+            (steps.len() == 7).then_some(())
         })?;
         story.crash_and_restart()?;
         story.opens_gate("said")?;
