@@ -6,8 +6,8 @@ mod code_objects;
 mod colloquial;
 mod confinement;
 mod forms;
+mod narration;
 mod retraction;
-mod told;
 mod vague;
 
 use crate::names::is_path;
@@ -25,11 +25,11 @@ pub(crate) struct RequestWords {
     wanted: HashSet<String>,
     /// Words that are not part of a question, a negation, a path or a name.
     working: HashSet<String>,
-    /// Those of a clause that is an order, and not told.
+    /// Those of a clause that is an order, and not narrated.
     asking: HashSet<String>,
     /// Those whose object is neither code nor a document.
     ordering: HashSet<String>,
-    /// All words of clauses that are not told.
+    /// All words of clauses that are not narrated.
     addressed: HashSet<String>,
     /// Words that asked for something that was taken back.
     retracted: HashSet<String>,
@@ -296,7 +296,7 @@ impl RequestWords {
         let mut clause = Clause::default();
         let questions = questions(words);
         let objects = Objects::new(words);
-        let told = told::told(words);
+        let narrated = narration::narrated(words);
         let mut asked: Vec<String> = Vec::new();
         let (mut is_quoted, mut is_single_quoted) = (false, false);
         self.words += words.len();
@@ -360,8 +360,8 @@ impl RequestWords {
                         .is_some_and(|next| next.before.contains('/') || next.raw.starts_with('/')));
             let is_name = is_name || is_method;
             self.all.extend(parts(folded));
-            let is_told = told.get(at) == Some(&true);
-            if !is_told {
+            let is_narrated = narrated.get(at) == Some(&true);
+            if !is_narrated {
                 self.addressed.extend(parts(folded));
             }
             let is_wanted = !is_negated(words, at);
@@ -405,13 +405,13 @@ impl RequestWords {
             is_quoted &= !word.after.contains(['"', '”', '»', '“']);
             let is_name = is_name || is_in_quotes;
             let mut said = Spoken::new(folded);
-            said.may_order = !(clause.is_about || is_in_quotes || is_state || is_told);
+            said.may_order = !(clause.is_about || is_in_quotes || is_state || is_narrated);
             said.is_negated = !is_wanted;
             said.ends = word.pauses();
             spoken.push(said);
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.working.extend(parts(folded));
-                if !is_told {
+                if !is_narrated {
                     let is_order = !objects.are_code(at) && !vague::is_vague_removal(words, at, &objects);
                     for text in addressed_in(folded, at, next) {
                         self.asking.extend(parts(text));
@@ -634,7 +634,9 @@ fn questions(words: &[Word<'_>]) -> Vec<bool> {
 fn addressed_in<'w>(word: &'w str, at: usize, next: &str) -> Vec<&'w str> {
     match word.is_ascii() {
         true => vec![word],
-        false if word.chars().any(crate::constraints::is_unspaced) => told::addressed(word, at > 0, next),
+        false if word.chars().any(crate::constraints::is_unspaced) => {
+            narration::addressed(word, at > 0, next)
+        }
         false => vec![word],
     }
 }

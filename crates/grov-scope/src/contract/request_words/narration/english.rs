@@ -129,7 +129,7 @@ pub(super) fn announces(words: &[Word<'_>], at: usize, end: usize) -> bool {
 }
 
 /// Whether the verb at a position has a subject that is not the agent, or a form that orders nothing.
-pub(super) fn is_told(words: &[Word<'_>], start: usize, at: usize, _end: usize) -> bool {
+pub(super) fn is_narrated(words: &[Word<'_>], start: usize, at: usize, _end: usize) -> bool {
     let word = &words[at];
     if !word.folded.is_ascii() {
         return false;

@@ -1,16 +1,16 @@
-use super::told;
+use super::narrated;
 use crate::words::words;
 
-/// The words of a text that are told.
-fn told_words(text: &str) -> Vec<String> {
+/// The words of a text that are narrated.
+fn narrated_words(text: &str) -> Vec<String> {
     let words = words(text);
-    let marks = told(&words);
-    let pairs = words.iter().zip(marks).filter(|(_, is_told)| *is_told);
+    let marks = narrated(&words);
+    let pairs = words.iter().zip(marks).filter(|(_, is_narrated)| *is_narrated);
     pairs.map(|(word, _)| word.folded.clone()).collect()
 }
 
 #[test]
-fn clauses_about_circumstances_others_and_the_user_are_told() {
+fn clauses_about_circumstances_others_and_the_user_are_narrated() {
     for (text, verb, expected) in [
         ("when I delete an order it fails, fix it", "delete", true),
         ("when I delete an order it fails, fix it", "fix", false),
@@ -43,7 +43,7 @@ fn clauses_about_circumstances_others_and_the_user_are_told() {
         ("Write a script to drop the table", "drop", true),
     ] {
         assert_eq!(
-            told_words(text).iter().any(|word| word == verb),
+            narrated_words(text).iter().any(|word| word == verb),
             expected,
             "{text}: {verb}"
         );

@@ -1,4 +1,4 @@
-//! What reads as told and is an order all the same: a wish to the agent ("I'd like you to", "żebyś usunął"), a suggestion ("how about we
+//! What reads as narrated and is an order all the same: a wish to the agent ("I'd like you to", "żebyś usunął"), a suggestion ("how about we
 //! drop it"), and what is only mentioned until the text says to do it ("Bob suggested dropping it. Go ahead.").
 
 use crate::words::{Word, any_phrase_at, has_phrase};

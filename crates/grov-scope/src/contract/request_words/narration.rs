@@ -1,4 +1,4 @@
-//! What a text tells without ordering it. A verb is an order only if the agent is to do it, and to do it now: not what happens
+//! What a text narrates without ordering it. A verb is an order only if the agent is to do it, and to do it now: not what happens
 //! ("when I delete an order I get a 500"), what others do ("the plan wants to delete it"), what the user does or did ("I'll publish
 //! it", "yesterday I deleted it"), and not what a feature is for ("add an endpoint to delete a user").
 
@@ -26,7 +26,7 @@ const COORDINATED: usize = 3;
 const BEFORE_VERB: &[&str] = &["to", "that", "which", "who", "can", "will", "zu", "te", "para", "pour", "per", "sa"];
 
 /// Which words of a text stand in a clause that orders nothing.
-pub(super) fn told(words: &[Word<'_>]) -> Vec<bool> {
+pub(super) fn narrated(words: &[Word<'_>]) -> Vec<bool> {
     let mut found = vec![false; words.len()];
     let mut start = 0;
     let mut inherits = false;
@@ -51,11 +51,11 @@ pub(super) fn told(words: &[Word<'_>]) -> Vec<bool> {
     found
 }
 
-/// Marks what a clause tells. Returns where the told part begins.
+/// Marks what a clause narrates. Returns where the narrated part begins.
 fn read_clause(words: &[Word<'_>], start: usize, end: usize, found: &mut [bool]) -> Option<usize> {
     let clause = &words[start..end];
     let mut opened = None;
-    let mut tell = |from: usize, to: usize| {
+    let mut mark = |from: usize, to: usize| {
         if from < to && to <= end {
             found[from..to].fill(true);
             opened = Some(opened.map_or(from, |before: usize| before.min(from)));
@@ -64,7 +64,7 @@ fn read_clause(words: &[Word<'_>], start: usize, end: usize, found: &mut [bool])
     let has = |list: &[&str]| clause.iter().any(|word| word.is_any(list));
     let is_repeated = crate::words::has_phrase(clause, REPEATED);
     if is_repeated {
-        tell(start, end);
+        mark(start, end);
     }
     let wishes = has(WISHES) && !has(ALONE);
     let asks = has(ASKING_POLITELY) || has(AWAY);
@@ -77,12 +77,12 @@ fn read_clause(words: &[Word<'_>], start: usize, end: usize, found: &mut [bool])
         let is_weak = word.is_any(WEAK) && next.is_some_and(|next| next.is_any(WEAK_SUBJECTS));
         let is_strong = word.is_any(SUBORDINATORS) && !next.is_some_and(|next| next.is_any(IDIOMS));
         if is_strong || is_weak {
-            tell(at + 1, end_of_subordinate(words, at + 1, end));
+            mark(at + 1, end_of_subordinate(words, at + 1, end));
         }
         // "Deployen mach ich selbst", "die Tabelle, die ich angelegt habe"
         if is_own && !wishes && is_first_person(words, start, at, end) {
             let is_relative = before.is_some_and(|before| before.is_any(RELATIVE));
-            tell(if is_relative { at } else { start }, end);
+            mark(if is_relative { at } else { start }, end);
         }
         // "Terraform will die Datenbank löschen"
         let is_directed = |near: &Word<'_>| near.is_any(DIRECTED);
@@ -94,26 +94,26 @@ fn read_clause(words: &[Word<'_>], start: usize, end: usize, found: &mut [bool])
             && !asks
             && !is_own
         {
-            tell(at + 1, end);
+            mark(at + 1, end);
         }
         let is_past = crate::words::any_phrase_at(words, at, PAST).is_some();
         if is_past && (at == start || is_own || has(&["i", "we"])) {
-            tell(at + 1, end);
+            mark(at + 1, end);
         }
         if is_feature_built(words, at, end) {
-            tell(at + 1, end);
+            mark(at + 1, end);
         }
         if is_named_before(words, start, at) {
-            tell(start, at);
+            mark(start, at);
         }
-        if english::is_told(words, start, at, end) {
-            tell(at, at + 1);
+        if english::is_narrated(words, start, at, end) {
+            mark(at, at + 1);
         }
         if english::opens(words, start, at, end) || english::announces(words, at, end) {
-            tell(at + 1, end);
+            mark(at + 1, end);
         }
         if is_past_or_future(word) || is_own_verb(before, word) {
-            tell(at, at + 1);
+            mark(at, at + 1);
         }
     }
     opened
