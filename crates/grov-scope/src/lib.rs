@@ -29,6 +29,7 @@ mod relatedness;
 mod repetition;
 mod review_first;
 mod rules;
+mod spaced_path;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;

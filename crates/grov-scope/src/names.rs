@@ -52,7 +52,7 @@ pub fn is_path(raw: &str) -> bool {
         let parts = rest.split('/').filter(|part| !part.is_empty()).count();
         let plausible = raw
             .chars()
-            .all(|letter| letter.is_alphanumeric() || "/._-*@~[]{},+".contains(letter));
+            .all(|letter| letter.is_alphanumeric() || "/._-*@~[]{},+ \\".contains(letter));
         // Two plain words such as "and/or" are not a path, unless the first is a usual folder.
         return plausible
             && !raw

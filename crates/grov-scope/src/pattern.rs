@@ -1,6 +1,7 @@
 //! Patterns of scopes, permissions and bans: paths, globs, file names, identifiers.
 
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::spaced_path::unescaped;
 use crate::words::fold;
 
 /// The maximum bytes of an entry that are read.
@@ -61,7 +62,8 @@ impl Pattern {
             .trim()
             .trim_matches(['"', '\'', '`'])
             .trim_start_matches('@');
-        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let text = unescaped(&text[..text.floor_char_boundary(MAX_BYTES)]);
+        let text = text.as_ref();
         let is_code = text.contains("::") || text.ends_with("()");
         let mut anchored = false;
         let alternatives = if is_code {

@@ -1,5 +1,7 @@
 //! Splits what a person typed into words.
 
+use crate::spaced_path::quoted_path;
+
 /// A word and its position.
 #[derive(Clone, Debug)]
 pub struct Word<'a> {
@@ -180,13 +182,18 @@ pub fn each_word(text: &str) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
-/// The range of the next run without white space from `from` on. A dash without spaces also ends it.
+/// The range of the next run without white space from `from` on; white space in a quoted path, or after a backslash, is part of
+/// it. A dash without spaces also ends it.
 fn next_token(text: &str, from: usize) -> Option<(usize, usize)> {
     let start = from + text[from..].find(|letter: char| !letter.is_whitespace())?;
     let run = &text[start..];
-    let stop = run
-        .char_indices()
-        .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
+    let path = quoted_path(run).unwrap_or_default();
+    let is_escaped = |at: usize| run[..at].ends_with('\\') && !run[..at].ends_with(" \\") && at > 1;
+    let stop = run.char_indices().find(|(at, letter)| {
+        *at >= path
+            && (letter.is_whitespace() && !(*letter == ' ' && is_escaped(*at))
+                || *at > 0 && matches!(letter, '—' | '–'))
+    });
     let end = match stop {
         Some((at, letter)) if letter.is_whitespace() => start + at,
         Some((at, dash)) => start + at + dash.len_utf8(),
@@ -198,7 +205,10 @@ fn next_token(text: &str, from: usize) -> Option<(usize, usize)> {
 /// The word in the token at `start..end`, if it is more than punctuation.
 fn word_in(text: &str, start: usize, end: usize) -> Option<Word<'_>> {
     let token = &text[start..end];
-    let first = token.find(is_word_character)?;
+    let mut first = token.find(is_word_character)?;
+    if token[first..].starts_with("@\"") {
+        first += 2;
+    }
     let last = token
         .char_indices()
         .rfind(|(_, letter)| is_word_character(*letter))
@@ -314,6 +324,23 @@ mod tests {
         assert_eq!(found[2].after, "`,");
         assert!(found[2].pauses() && found[7].pauses() && !found[3].pauses());
         assert_eq!(&text[found[4].start..found[4].end], "rulează");
+    }
+
+    #[test]
+    fn paths_with_spaces_are_single_words() {
+        let text = "Leave \"docs/My Notes/plan.md\", src/Old\\ Code/a.ts and @\"old docs\" alone";
+        let raw: Vec<&str> = words(text).iter().map(|word| word.raw).collect();
+        assert_eq!(
+            raw,
+            [
+                "Leave",
+                "docs/My Notes/plan.md",
+                "src/Old\\ Code/a.ts",
+                "and",
+                "old docs",
+                "alone"
+            ]
+        );
     }
 
     #[test]
