@@ -14,6 +14,7 @@
 mod active_constraints;
 mod cache_misses;
 mod client_sessions;
+mod copies;
 mod drift;
 mod findings;
 mod goal;
@@ -37,6 +38,7 @@ pub use client_sessions::{
     ClientSessionView, LiveState, PickedSession, SessionPath, client_sessions, known_projects, pick_session,
     short_beginning,
 };
+pub use copies::{copy_id, leave_out_copies};
 pub use drift::{
     CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,
     drift_status, find_event, recovery_step_text,

@@ -42,6 +42,9 @@ pub struct ResultView {
         with = "time::serde::rfc3339::option"
     )]
     pub created_at: Option<OffsetDateTime>,
+    /// The memory that replaced it, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
 }
 
 impl ResultView {
@@ -60,15 +63,19 @@ impl ResultView {
             goal: None,
             snippet: None,
             created_at: None,
+            superseded_by: None,
         }
     }
 
-    /// Adds the goal and time of the memory, and the part that fits a query.
+    /// Adds the goal and time of the memory, the part that fits a query, and what replaced it.
     #[must_use]
     pub fn with_task(self, task: Option<Task>, query: &str) -> Self {
         Self {
             created_at: task.as_ref().map(|task| task.created_at),
             snippet: task.as_ref().map(|task| snippet(task, query)),
+            superseded_by: task
+                .as_ref()
+                .and_then(|task| task.superseded_by.as_ref().map(ToString::to_string)),
             goal: task.map(|task| task.goal.unwrap_or(task.original_query)),
             ..self
         }

@@ -294,15 +294,17 @@ fn another_clone_adopts_copies_once() {
         assert_eq!(adopted["adopted"], added, "{adopted}");
         assert_eq!(adopted["candidates"][0]["exists"], true);
     }
-    let listed = json(&at(&scene, &old, &["memory", "list", "--json"]));
-    let of_old = |one: &&Value| one["project_path"] == old.to_str().unwrap();
-    assert_eq!(
-        listed["memories"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(of_old)
-            .count(),
-        1
-    );
+    // Each clone lists its own, not those of the other once more.
+    for place in [&old, &new] {
+        let listed = json(&at(&scene, place, &["memory", "list", "--json"]));
+        let memories = listed["memories"].as_array().unwrap();
+        let paths: Vec<&Value> = memories.iter().map(|one| &one["project_path"]).collect();
+        assert_eq!(paths, [place.to_str().unwrap()], "{listed}");
+        let found = json(&at(
+            &scene,
+            place,
+            &["memory", "search", "--json", "limit of the frame"],
+        ));
+        assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
+    }
 }

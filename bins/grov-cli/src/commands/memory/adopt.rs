@@ -7,9 +7,9 @@ use crate::format::plural;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::one_line;
 use grov_domain::{MemoryProject, MemoryScope, Project, StoreConnection, Task, TaskId};
+use grov_query::copy_id;
 use grov_redact::Redactor;
 use serde::Serialize;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 
 /// Memories copied at once.
@@ -143,8 +143,7 @@ async fn copy(store: &dyn StoreConnection, from: &str, to: &Project) -> Result<u
 
 /// A copy of a memory for another project, with an id of its own and without the session, of which there is one.
 fn copied(task: Task, to: &Project) -> Task {
-    let mark = BuildHasherDefault::<DefaultHasher>::default().hash_one(to.key());
-    let id = |id: &TaskId| TaskId::new(format!("{id}-{:08x}", mark >> 32));
+    let id = |id: &TaskId| copy_id(id, to.key());
     Task {
         id: id(&task.id),
         project_path: to.key().to_owned(),

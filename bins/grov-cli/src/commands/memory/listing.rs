@@ -7,7 +7,7 @@ use crate::format::{short_ids, when};
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Fields, Table, one_line};
 use grov_domain::{MemoryStats, Task};
-use grov_query::title;
+use grov_query::{leave_out_copies, title};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -36,6 +36,7 @@ pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
         };
         Ok(store.each_memory(&scope, &mut keep).await?)
     })?;
+    leave_out_copies(&mut memories, &scope.project_path);
     memories.reverse();
     if let Some(limit) = context.terminal.limit(limit, DEFAULT_LIMIT) {
         memories.truncate(usize::try_from(limit).unwrap_or(usize::MAX));

@@ -9,10 +9,11 @@ use crate::format::short_ids;
 use crate::lines::Lines;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Table, cell};
-use grov_domain::{Clock, MemoryScope, SystemClock};
+use grov_domain::{Clock, MemoryScope, SystemClock, Task, TaskId};
 use grov_memory::Query;
-use grov_query::ResultView;
+use grov_query::{ResultView, leave_out_copies};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::path::Path;
 use time::OffsetDateTime;
 
@@ -52,14 +53,21 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
     };
     let searcher = Searcher::of(context);
     let results = context.read(async |store| {
-        let mut results = Vec::new();
-        for found in searcher.search(store, &query).await? {
-            let task = store.task(&found.task_id).await?;
-            results.push(ResultView::of(found, arguments.why).with_task(task, &query.text));
-        }
-        Ok(results)
+        let found = searcher.search(store, &query).await?;
+        let ids: Vec<TaskId> = found.iter().map(|found| found.task_id.clone()).collect();
+        let mut memories = store.memories(&ids).await?;
+        leave_out_copies(&mut memories, &query.scope.project_path);
+        let mut memories: HashMap<TaskId, Task> = memories
+            .into_iter()
+            .map(|memory| (memory.id.clone(), memory))
+            .collect();
+        let results = found.into_iter().filter_map(|found| {
+            let memory = memories.remove(&found.task_id)?;
+            Some(ResultView::of(found, arguments.why).with_task(Some(memory), &query.text))
+        });
+        Ok(results.collect())
     })?;
-    let results = results.unwrap_or_default();
+    let results: Vec<ResultView> = results.unwrap_or_default();
     let status = ExitStatus::success_if(!results.is_empty());
     if results.is_empty() {
         note!("no memory matches; `grov memory list` shows all of this project");
@@ -113,7 +121,10 @@ fn text(answer: &Answer, style: Style) -> String {
             format!("{:.2}", result.score),
             date.unwrap_or_default(),
             short(&result.id),
-            cell(result.goal.as_deref()),
+            match result.superseded_by {
+                Some(_) => format!("(replaced) {}", cell(result.goal.as_deref())),
+                None => cell(result.goal.as_deref()),
+            },
             why.join(", "),
         ]);
     }
