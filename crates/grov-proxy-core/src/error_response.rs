@@ -256,9 +256,13 @@ impl ErrorKind {
     /// Returns the body, in the error shape of the Messages API.
     pub(crate) fn body(self, detail: Option<&str>) -> Bytes {
         let message = self.message();
-        let message = detail.map_or(Cow::Borrowed(message), |detail| {
-            format!("{message} {detail}").into()
-        });
+        let message = match detail {
+            None => Cow::Borrowed(message),
+            Some(detail) if self == Self::Unreachable => {
+                format!("grov-proxyd: the upstream is unreachable: {detail}.").into()
+            }
+            Some(detail) => format!("{message} {detail}").into(),
+        };
         let shape = serde_json::json!({
             "type": "error",
             "error": { "type": self.kind(), "message": message },
@@ -309,6 +313,18 @@ pub(crate) fn request_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unreachable_upstream_is_named_with_the_reason() {
+        let detail = "cannot connect to localhost:9: connection refused";
+        let error = ExchangeError::with_public_detail(ErrorKind::Unreachable, detail);
+        let response = error.into_response("grov-1-2");
+        let value: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!(
+            value["error"]["message"],
+            format!("grov-proxyd: the upstream is unreachable: {detail}.")
+        );
+    }
 
     #[test]
     fn errors_have_the_shape_of_the_messages_api() {

@@ -218,7 +218,16 @@ impl Forwarder {
         if target.is_foreign {
             if head.status.is_redirection() {
                 self.metrics.fault("upstream_redirected");
-                return Err(ExchangeError::new(ErrorKind::Redirected, head.status));
+                let detail = format!("redirected with {}, which is not followed", head.status);
+                return Err(ExchangeError::new(ErrorKind::Redirected, detail));
+            }
+            if head.status.is_success() && body.is_end_stream() {
+                self.metrics.fault("upstream_empty");
+                let detail = "the answer is empty";
+                return Err(ExchangeError::with_public_detail(
+                    ErrorKind::UntranslatableResponse,
+                    detail,
+                ));
             }
             head.headers.remove(header::SET_COOKIE);
             head.headers.remove(header::LOCATION);

@@ -213,7 +213,8 @@ impl Forwarder {
     ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
         let mut connection = pool.open().await.map_err(|error| {
             self.metrics.fault("upstream_unreachable");
-            ExchangeError::new(ErrorKind::Unreachable, error)
+            // It names the host and port, which tell a reader without a log what to check.
+            ExchangeError::with_public_detail(ErrorKind::Unreachable, error)
         })?;
         match connection.send(request, limit).await {
             Ok(response) => Ok((connection, response)),
