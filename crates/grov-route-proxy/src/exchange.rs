@@ -112,31 +112,62 @@ impl RoutedExchange {
 
     fn failed(&self, index: usize, plan: &Plan, failure: &Unanswered, elapsed: Duration) -> Next {
         let is_of_provider = failure.kind != FailureKind::Request;
-        if is_of_provider {
-            plan.prepared.provider.failed(Instant::now());
-        }
         let next = is_of_provider.then(|| self.next_target(index)).flatten();
         let Failure {
             category, message, ..
         } = self.translated(failure);
+        // An answer that was accepted before may have turned out to be unusable.
+        self.was_accepted.store(false, Ordering::Relaxed);
+        if is_of_provider {
+            let fault = self.unnamed(failure).message;
+            plan.prepared.provider.failed(&fault, Instant::now());
+        }
         self.log_error(category, &message, elapsed, next);
         self.go_on(next)
     }
 
     /// Returns the failure as the client and the log see it.
     fn translated(&self, failure: &Unanswered) -> Failure {
-        let detail = self.masked(&failure.detail);
-        let detail = detail.as_ref();
-        let translated = match failure.kind {
-            FailureKind::Unreachable => Failure::transport(&format!("connection error: {detail}")),
-            FailureKind::TimedOut => Failure::transport(&format!("timed out: {detail}")),
-            FailureKind::Request => Failure::bad_request(detail),
-            FailureKind::Response => Failure::unreadable(detail),
-        };
         let provider = self
             .current_plan()
             .map_or("", |plan| &plan.prepared.target.provider);
-        translated.of_provider(provider)
+        self.unnamed(failure).of_provider(provider)
+    }
+
+    /// Returns the failure without the provider's name.
+    fn unnamed(&self, failure: &Unanswered) -> Failure {
+        let detail = self.masked(&failure.detail);
+        let detail = detail.as_ref();
+        let endpoint = self.current_plan().map(|plan| &plan.prepared.target.endpoint);
+        let at = endpoint.map_or_else(String::new, |endpoint| format!(" at {endpoint}"));
+        match failure.kind {
+            FailureKind::Unreachable => Failure::transport(&format!("connection error{at}: {detail}")),
+            FailureKind::TimedOut => Failure::transport(&format!("timed out{at}: {detail}")),
+            FailureKind::Request => Failure::bad_request(detail),
+            FailureKind::Response => Failure::unreadable(detail),
+        }
+    }
+
+    /// Why an answer whose status was a success is of no use; `None` if it is of use, or the fault is not the provider's.
+    fn fault_of(&self, exchange: &ObservedExchange) -> Option<String> {
+        match exchange.outcome {
+            Outcome::Complete => exchange.turn.is_empty().then(|| EMPTY.to_owned()),
+            Outcome::ClientGone => None,
+            // The request's own fault, such as a prompt that is too long.
+            Outcome::UpstreamError if (400..429).contains(&exchange.status) => None,
+            Outcome::Truncated | Outcome::UpstreamError => Some(self.error_of(exchange)),
+        }
+    }
+
+    /// The error of an answer, without secrets.
+    fn error_of(&self, exchange: &ObservedExchange) -> String {
+        let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
+        let detail = self.masked(error.unwrap_or("the response was not complete"));
+        redact_provider_text(&detail)
+    }
+
+    fn release_probe(&self) {
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// A text of the current provider without its keys.
@@ -197,6 +228,23 @@ impl RoutedExchange {
         if let Some(plan) = self.current_plan() {
             shared.usage.report(&plan.prepared.target, exchange);
         }
+        let fault = self.fault_of(exchange);
+        if self.was_accepted.load(Ordering::Relaxed)
+            && exchange.outcome != Outcome::ClientGone
+            && let Some(plan) = self.current_plan()
+        {
+            plan.prepared.provider.ended(fault.as_deref(), Instant::now());
+        }
+        self.release_probe();
+        if exchange.outcome == Outcome::Complete && fault.is_some() {
+            counters.failed.increment();
+            self.shared
+                .decisions
+                .failed(self.decision, format!("{by}: {EMPTY} after {ms} ms"));
+            self.note_end("failed");
+            tracing::warn!("[LOCAL_ERR:PARSE] {label} → {by} ({ms}ms): {EMPTY}");
+            return;
+        }
         if exchange.outcome == Outcome::Complete {
             counters.completed.increment();
             self.note_end("complete");
@@ -215,9 +263,7 @@ impl RoutedExchange {
         self.note_end("failed");
         // An error status of the provider was logged when it arrived. One that was made of an unreadable answer was not.
         if self.was_accepted.load(Ordering::Relaxed) {
-            let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
-            let detail = self.masked(error.unwrap_or("the response was not complete"));
-            let detail = redact_provider_text(&detail);
+            let detail = self.error_of(exchange);
             let category = match exchange.status {
                 200 => "STREAM",
                 _ => category_of(&detail),
@@ -229,6 +275,9 @@ impl RoutedExchange {
         }
     }
 }
+
+/// What is wrong with an answer without any content.
+const EMPTY: &str = "the answer is empty";
 
 /// The category at the beginning of the message of a failure.
 fn category_of(message: &str) -> &str {
@@ -253,8 +302,10 @@ impl Failover for RoutedExchange {
                 Next::Stop
             }
         };
-        if next == Next::Stop {
-            self.probe.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The end of an accepted request decides, if it is seen.
+        let is_open = self.is_observed && self.was_accepted.load(Ordering::Relaxed);
+        if next == Next::Stop && !is_open {
+            self.release_probe();
         }
         next
     }

@@ -1,7 +1,7 @@
 //! The state of a provider: circuit breaker, keys, and what its token counts are like.
 
 use grov_redact::Secret;
-use grov_route::{Breaker, BreakerState, Calibration, Health, KeyPool, is_about_key};
+use grov_route::{Breaker, BreakerState, Calibration, Health, KeyPool, is_about_key, is_retryable};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,10 @@ struct State {
     compared: u32,
     /// Whether a request was sent.
     is_contacted: bool,
+    /// What was wrong with the newest result that says something about the provider; `None` if nothing was.
+    fault: Option<String>,
+    /// Whether an accepted request brought no usable answer since the last one that did. Until then, a status alone is no success.
+    is_doubted: bool,
 }
 
 /// The permit of a request that decides whether a provider is used again. Dropped without a report, it lets the next request decide.
@@ -48,6 +52,8 @@ impl Provider {
                 calibration: Calibration::default(),
                 compared: 0,
                 is_contacted: false,
+                fault: None,
+                is_doubted: false,
             }),
         }
     }
@@ -92,6 +98,15 @@ impl Provider {
         if let Some(key) = key {
             state.keys.report(key, status, retry_after, now);
         }
+        match status {
+            200..300 if state.is_doubted => return,
+            200..300 => state.fault = None,
+            // 404 is a wrong endpoint or model. Other refusals may be the request's fault.
+            status if status == 404 || is_about_key(status) || is_retryable(status) => {
+                state.fault = Some(format!("status {status}"));
+            }
+            _ => {}
+        }
         let health = match status {
             // Another key may still be usable.
             429 if state.keys.has_rested(now) => return,
@@ -104,11 +119,29 @@ impl Provider {
         state.breaker.report(now, health);
     }
 
-    /// Reports that there was no usable response.
-    pub(crate) fn failed(&self, now: Instant) {
+    /// Reports that there was no usable response, and why.
+    pub(crate) fn failed(&self, why: &str, now: Instant) {
         let mut state = self.state();
         state.is_contacted = true;
+        state.fault = Some(why.to_owned());
         state.breaker.report(now, Health::Failure);
+    }
+
+    /// Reports how an answer ended whose status was a success: why it was of no use, or `None`.
+    pub(crate) fn ended(&self, fault: Option<&str>, now: Instant) {
+        let mut state = self.state();
+        state.is_doubted = fault.is_some();
+        state.fault = fault.map(str::to_owned);
+        let health = match fault {
+            Some(_) => Health::Failure,
+            None => Health::Success,
+        };
+        state.breaker.report(now, health);
+    }
+
+    /// What was wrong with the newest result that says something about the provider.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.state().fault.clone()
     }
 
     /// Whether a request was sent since the daemon or the provider's entry began.
@@ -186,9 +219,44 @@ mod tests {
         }
         assert!(provider.probe(now).is_some());
         for _ in 0..3 {
-            provider.failed(now);
+            provider.failed("timed out", now);
         }
         assert!(provider.probe(now).is_none());
+    }
+
+    #[test]
+    fn a_provider_that_refuses_or_fails_is_not_healthy() {
+        let now = Instant::now();
+        for status in [401, 403, 404, 429, 500] {
+            let provider = with_keys(1);
+            provider.answered(Some(0), 200, None, now);
+            assert_eq!(provider.fault(), None);
+            provider.answered(Some(0), status, None, now);
+            assert_eq!(provider.fault(), Some(format!("status {status}")));
+            // A request that it refuses says nothing about the provider.
+            provider.answered(Some(0), 400, None, now);
+            assert!(provider.fault().is_some());
+            provider.answered(Some(0), 200, None, now);
+            assert_eq!(provider.fault(), None);
+        }
+        let provider = with_keys(1);
+        provider.failed("timed out", now);
+        assert_eq!(provider.fault().as_deref(), Some("timed out"));
+    }
+
+    #[test]
+    fn empty_answers_open_the_circuit_although_their_status_is_a_success() {
+        let now = Instant::now();
+        let provider = with_keys(1);
+        for _ in 0..3 {
+            assert!(provider.probe(now).is_some());
+            provider.answered(Some(0), 200, None, now);
+            provider.ended(Some("the answer is empty"), now);
+        }
+        assert!(provider.probe(now).is_none());
+        assert_eq!(provider.fault().as_deref(), Some("the answer is empty"));
+        provider.ended(None, now);
+        assert!(provider.probe(now).is_some() && provider.fault().is_none());
     }
 
     #[test]
@@ -196,7 +264,7 @@ mod tests {
         let now = Instant::now();
         let provider = with_keys(1);
         for _ in 0..3 {
-            provider.failed(now);
+            provider.failed("timed out", now);
         }
         let later = now + Duration::from_secs(3600);
         let probe = provider.probe(later);

@@ -59,6 +59,8 @@ fn problems(problems: &[Problem]) -> Vec<Value> {
 fn route(target: &Target, provider: Option<&Provider>, now: Instant) -> Value {
     let circuit = provider.map(|provider| provider.circuit(now));
     let is_contacted = provider.is_some_and(Provider::is_contacted);
+    let fault = provider.and_then(Provider::fault);
+    let is_healthy = circuit == Some(BreakerState::Closed) && fault.is_none();
     let retry_seconds = match circuit {
         Some(BreakerState::Open { remaining }) => Some(remaining.as_secs() + 1),
         _ => None,
@@ -71,7 +73,8 @@ fn route(target: &Target, provider: Option<&Provider>, now: Instant) -> Value {
         "transforms": target.transforms,
         "fallback": target.fallback,
         "contacted": is_contacted,
-        "healthy": is_contacted.then_some(circuit == Some(BreakerState::Closed)),
+        "healthy": is_contacted.then_some(is_healthy),
+        "fault": fault,
         "limited": provider.is_some_and(Provider::is_limited),
         "unusable": target.unusable(),
         "circuit": circuit.map(BreakerState::name),

@@ -85,6 +85,7 @@ fn health(route: &Value) -> String {
         (Some(false), _) | (_, None) => "not used yet".to_owned(),
         (_, Some(true)) => "healthy".to_owned(),
         (_, Some(false)) if route["limited"] == true => "asked to wait".to_owned(),
+        (_, Some(false)) if route["fault"].is_string() => format!("failing: {}", text(route, "fault")),
         (_, Some(false)) => match route["circuit"].as_str() {
             Some(circuit) => format!("failing, circuit {}", shown(&circuit.replace('_', " "))),
             None => "failing".to_owned(),
@@ -151,6 +152,9 @@ mod tests {
         assert_eq!(of(true, Some(true), false), "healthy");
         assert_eq!(of(true, Some(false), true), "asked to wait");
         assert_eq!(of(true, Some(false), false), "failing, circuit half open");
+        let refused =
+            json!({"contacted": true, "healthy": false, "fault": "status 401", "circuit": "closed"});
+        assert_eq!(health(&refused), "failing: status 401");
         assert_eq!(health(&json!({})), "not used yet");
     }
 

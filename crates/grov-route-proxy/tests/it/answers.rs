@@ -1,6 +1,6 @@
 //! Requests that are answered without a provider, or go to Anthropic.
 
-use crate::scene::{Scene, file, message, saying, scenario};
+use crate::scene::{Scene, behave, file, message, provider, saying, scenario, until};
 use serde_json::json;
 
 #[tokio::test]
@@ -174,4 +174,69 @@ async fn state_of_a_provider_is_unknown_until_it_is_contacted() {
     assert_eq!(state(&scene.page("routes").await), (json!(false), json!(null)));
     scene.ask(Some("l0"), false).await;
     assert_eq!(state(&scene.page("routes").await), (json!(true), json!(true)));
+}
+
+#[tokio::test]
+async fn health_is_what_requests_got() {
+    for (behaviour, fault) in [("status=401", "status 401"), ("status=500", "status 500")] {
+        let provider = saying("provider").await;
+        let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+        scene.ask(Some("l0"), false).await;
+        behave(&provider, behaviour);
+        scene.ask(Some("l0"), false).await;
+        let page = scene.page("routes").await;
+        let route = &page["routes"][0];
+        assert_eq!(
+            (&route["healthy"], &route["fault"]),
+            (&json!(false), &json!(fault)),
+            "{route}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_no_success() {
+    let provider = saying("provider").await;
+    behave(&provider, "empty");
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let answer = scene.ask(Some("l0"), true).await;
+    assert_eq!(answer.status, 502, "{}", answer.body);
+    assert!(
+        answer.error().contains("the answer is empty"),
+        "{}",
+        answer.error()
+    );
+    assert_eq!(scene.counter("completed"), 0);
+    let page = scene.page("routes").await;
+    assert_eq!(page["routes"][0]["healthy"], false, "{page}");
+}
+
+#[tokio::test]
+async fn an_answer_without_content_is_no_success() {
+    let provider = provider(&json!({"say": {"steps": [{"blocks": []}]}})).await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    scene.ask(Some("l0"), true).await;
+    until("the end", || scene.counter("failed") == 1).await;
+    assert_eq!(scene.counter("completed"), 0);
+    let page = scene.page("routes").await;
+    let route = &page["routes"][0];
+    assert_eq!(
+        (&route["healthy"], &route["fault"]),
+        (&json!(false), &json!("the answer is empty"))
+    );
+    assert_eq!(page["decisions"][0]["result"], "failed", "{page}");
+}
+
+#[tokio::test]
+async fn an_unreachable_provider_is_named_with_address_and_reason() {
+    let provider = saying("provider").await;
+    let text = file(&[&provider], "").replace(&provider.url(), "http://127.0.0.1:9");
+    let scene = Scene::with(Some(&text)).await;
+    let answer = scene.ask(Some("l0"), true).await;
+    assert_eq!(answer.status, 502);
+    let error = answer.error();
+    assert!(
+        error.contains("http://127.0.0.1:9/v1") && error.to_ascii_lowercase().contains("refused"),
+        "{error}"
+    );
 }

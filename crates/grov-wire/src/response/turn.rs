@@ -30,6 +30,14 @@ pub struct Turn {
     pub unrecognised: Vec<Unrecognised>,
 }
 
+impl Turn {
+    /// Returns whether the model said nothing: no text, no thinking and no call.
+    pub fn is_empty(&self) -> bool {
+        let is_blank = |block: &Block| matches!(block, Block::Text { text, .. } if text.trim().is_empty());
+        self.blocks.iter().all(is_blank)
+    }
+}
+
 /// A content block of a response.
 ///
 /// `complete` is whether the end of the block was received. Otherwise the text is the part that was received.
