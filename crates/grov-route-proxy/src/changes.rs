@@ -3,7 +3,7 @@
 use crate::source::Fingerprint;
 
 /// For so many checks, a file that is missing or empty leaves the one that was read in use.
-const PATIENCE: u32 = 5;
+const PATIENCE: u32 = 2;
 
 /// The changes of the provider file. Editors write a file in steps, so a change counts once two checks in a row saw the same.
 #[derive(Debug, Default)]
@@ -25,6 +25,11 @@ impl Changes {
         let is_changed = now != self.read;
         self.seen = now;
         is_changed && is_stable && (!is_lost || self.missed > PATIENCE)
+    }
+
+    /// Whether the files were read as they look `now`.
+    pub(crate) fn is_read(&self, now: &Fingerprint) -> bool {
+        self.read == *now
     }
 
     /// Notes that the files were read, while they looked like this.
@@ -65,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_missing_for_a_moment_stays_in_use() {
+    fn a_file_that_is_missing_for_a_moment_stays_in_use_and_a_removed_one_does_not() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("providers.yaml");
         std::fs::write(&path, "good").unwrap();

@@ -134,6 +134,15 @@ impl Routes {
         }
     }
 
+    /// Reads the provider file without waiting whether it changes further: a program that wrote the whole of it asks.
+    pub(crate) fn read_again(&self) {
+        let now = self.shared.source.fingerprint();
+        let is_changed = !self.changes().is_read(&now);
+        if is_changed {
+            self.load();
+        }
+    }
+
     fn changes(&self) -> MutexGuard<'_, Changes> {
         let changes = self.shared.changes.lock();
         changes.unwrap_or_else(PoisonError::into_inner)

@@ -89,7 +89,14 @@ impl AdminRoute for Routes {
     }
 
     async fn handle(&self, request: AdminRequest) -> AdminResponse {
-        let is_list = request.rest.is_empty() && matches!(request.method, Method::GET | Method::HEAD);
+        // A POST has the provider file read first.
+        let is_list =
+            request.rest.is_empty() && matches!(request.method, Method::GET | Method::HEAD | Method::POST);
+        if is_list && request.method == Method::POST {
+            let routes = self.clone();
+            // Fails only while the process is going down.
+            let _ = tokio::task::spawn_blocking(move || routes.read_again()).await;
+        }
         let (status, body) = if is_list {
             (StatusCode::OK, self.list())
         } else {

@@ -6,6 +6,7 @@ mod check;
 mod exchange;
 mod explain;
 mod list;
+mod live;
 mod presets;
 mod source;
 mod test;

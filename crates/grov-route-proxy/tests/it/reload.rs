@@ -70,3 +70,29 @@ async fn changed_file_is_used_and_a_broken_one_is_not() {
     );
     assert!(scene.anthropic.requests().is_empty());
 }
+
+#[tokio::test]
+async fn a_program_that_wrote_the_file_has_it_read_at_once() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(None).await;
+    std::fs::write(&scene.file, file(&[&provider], "")).unwrap();
+    let answer = scene.post("/_grov/routes", &serde_json::Value::Null).await;
+    assert_eq!(answer.json()["routes"][0]["label"], "l0", "{}", answer.body);
+    assert_eq!(scene.counter("loaded"), 1);
+    // An unchanged file is not read again.
+    scene.post("/_grov/routes", &serde_json::Value::Null).await;
+    assert_eq!(scene.counter("loaded"), 1);
+}
+
+#[tokio::test]
+async fn a_removed_file_is_not_in_force_for_long() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    std::fs::remove_file(&scene.file).unwrap();
+    let removed = std::time::Instant::now();
+    while scene.page("routes").await["file"].is_string() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let elapsed = removed.elapsed();
+    assert!(elapsed < Duration::from_millis(4500), "{elapsed:?}");
+}

@@ -2,6 +2,7 @@
 
 mod probing;
 
+use super::live;
 use super::presets::{self, preset};
 use super::source::Source;
 use crate::arguments::{AddArguments, AddedApi};
@@ -85,6 +86,9 @@ pub(super) fn run(context: &Context, source: &Source, arguments: &AddArguments) 
         write(source, &text, &added)?;
     }
     drop(lock);
+    if !arguments.dry_run {
+        live::read_again(context);
+    }
     let answer = Answer {
         provider: entry.name,
         label: entry.label,

@@ -1,21 +1,13 @@
 //! `grov route list`
 
+use super::live::{LiveRoute, live_routes};
 use super::source::Source;
-use crate::context::{Context, block_on};
-use crate::daemon_health;
-use crate::failure::Failure;
+use crate::context::Context;
 use crate::output::{Outcome, Style};
 use crate::table::Table;
-use grov_llm::ProviderClient;
-use grov_redact::Secret;
 use grov_route::{ProviderApi, Target};
-use grov_runtime::{daemon, port};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
-use std::time::Duration;
-
-/// How long the daemon may take to answer.
-const DAEMON_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Serialize)]
 struct Answer {
@@ -41,32 +33,21 @@ struct RouteView {
     circuit: Option<String>,
     /// Whether the running daemon has sent it a request; `None` without a daemon.
     contacted: Option<bool>,
+    /// What was wrong with its newest answer.
+    fault: Option<String>,
+    /// Whether the running daemon has read this entry; `None` without a daemon.
+    loaded: Option<bool>,
     /// Whether it gets no requests because it asked to wait.
     limited: Option<bool>,
     /// Why it cannot be used.
     unusable: Option<String>,
 }
 
-/// The daemon's state of a label.
-#[derive(Clone, Debug, Deserialize)]
-struct LiveRoute {
-    label: String,
-    healthy: Option<bool>,
-    circuit: Option<String>,
-    contacted: Option<bool>,
-    limited: Option<bool>,
-}
-
-#[derive(Default, Deserialize)]
-struct LiveRoutes {
-    routes: Vec<LiveRoute>,
-    #[serde(default)]
-    decisions: Vec<serde_json::Value>,
-}
-
 pub(super) fn run(context: &Context, source: &Source) -> Outcome {
     let file = source.load_existing()?;
-    let LiveRoutes { routes, decisions } = live_routes(context);
+    let live = live_routes(context);
+    let is_running = live.is_some();
+    let (routes, decisions) = live.map_or_else(Default::default, |live| (live.routes, live.decisions));
     let live: HashMap<&str, &LiveRoute> = routes.iter().map(|route| (route.label.as_str(), route)).collect();
     let view = |target: &Target| {
         let state = live.get(target.label.as_str());
@@ -82,6 +63,8 @@ pub(super) fn run(context: &Context, source: &Source) -> Outcome {
             healthy: state.and_then(|state| state.healthy),
             circuit: state.and_then(|state| state.circuit.clone()),
             contacted: state.and_then(|state| state.contacted),
+            fault: state.and_then(|state| state.fault.clone()),
+            loaded: is_running.then_some(state.is_some()),
             limited: state.and_then(|state| state.limited),
             unusable: target.unusable(),
         }
@@ -102,45 +85,26 @@ fn api_name(api: ProviderApi) -> &'static str {
     }
 }
 
-/// The daemon's routes and decisions; empty if none answers.
-fn live_routes(context: &Context) -> LiveRoutes {
-    let address = daemon::read(&context.home).and_then(|record| record.local_address());
-    let Some(address) = address.filter(|_| daemon_health::query(&context.home).running) else {
-        return LiveRoutes::default();
-    };
-    let url = format!("http://{address}");
-    let is_local = [(port::LOCAL_HEADER, Secret::new("1"))];
-    let fetched = block_on(async {
-        let client = ProviderClient::new(&url, &is_local, DAEMON_TIMEOUT).await;
-        let response = client
-            .map_err(failure)?
-            .get("/_grov/routes")
-            .await
-            .map_err(failure)?;
-        if response.status() != 200 {
-            return Ok(None);
-        }
-        let body = response.body().await.map_err(failure)?;
-        Ok::<_, Failure>(serde_json::from_slice::<LiveRoutes>(&body).ok())
-    });
-    fetched.ok().flatten().unwrap_or_default()
-}
-
-fn failure(error: grov_llm::ProviderCallError) -> Failure {
-    Failure::error("daemon", error.to_string())
-}
-
 /// The state of a provider in words.
 fn state(route: &RouteView) -> String {
     if let Some(reason) = &route.unusable {
         return reason.clone();
     }
+    if route.loaded == Some(false) {
+        return "not read yet: grov-proxyd looks at the file every second".to_owned();
+    }
     match (route.contacted, route.healthy, &route.circuit) {
         (Some(false), ..) => "not contacted yet".to_owned(),
         (_, Some(true), _) => "ok".to_owned(),
         (_, Some(false), _) if route.limited == Some(true) => "limited: it asked to wait".to_owned(),
-        (_, Some(false), Some(circuit)) => format!("failing (circuit {circuit})"),
-        (_, Some(false), None) => "failing".to_owned(),
+        (_, Some(false), circuit) => {
+            let fault = route.fault.iter().map(|fault| format!(": {fault}"));
+            // A closed circuit keeps nothing back.
+            let circuit = circuit.iter().filter(|circuit| *circuit != "closed");
+            let circuit = circuit.map(|circuit| format!(" (circuit {circuit})"));
+            let details: String = fault.chain(circuit).collect();
+            format!("failing{details}")
+        }
         (_, None, _) => "unknown: grov-proxyd is not running".to_owned(),
     }
 }
@@ -183,6 +147,8 @@ mod tests {
             healthy,
             circuit: healthy.map(|_| "open".to_owned()),
             contacted,
+            fault: None,
+            loaded: contacted.map(|_| true),
             limited,
             unusable: None,
         };
@@ -197,5 +163,16 @@ mod tests {
             "failing (circuit open)"
         );
         assert!(state(&route(None, None, None)).starts_with("unknown"));
+        let refused = RouteView {
+            fault: Some("status 401".to_owned()),
+            circuit: Some("closed".to_owned()),
+            ..route(Some(true), Some(false), Some(false))
+        };
+        assert_eq!(state(&refused), "failing: status 401");
+        let new = RouteView {
+            loaded: Some(false),
+            ..route(None, None, None)
+        };
+        assert!(state(&new).starts_with("not read yet"));
     }
 }
