@@ -322,6 +322,19 @@ fn mcp_over_http_needs_the_token() -> Result<()> {
         &Request::new("GET", "/_grov/mcp").header(own.0, own.1),
     )?;
     assert_eq!(get.status, 405);
+    // No answer of another project.
+    let unknown = Request::new("POST", "/_grov/mcp")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header(own.0, own.1)
+        .header("x-grov-project-dir", "/nowhere/büro")
+        .body(call.to_string());
+    let answer = exchange(daemon.port(), &unknown)?;
+    assert!(
+        answer.status == 400 && answer.text().contains("/nowhere/büro"),
+        "{}",
+        answer.text()
+    );
     Ok(())
 }
 

@@ -3,10 +3,11 @@
 //! The hook path (`grov-drift`) builds the responses; this module authenticates the client and runs a limited number of hooks on
 //! blocking threads. Errors go to `hooks.log`, and the client gets an empty response.
 
+use crate::project_header;
 use async_trait::async_trait;
 use grov_drift::{
     BASE_URL_HEADER, EMPTY_RESPONSE, Hook, HookError, HookResponse, MAX_INPUT_BYTES, PRE_TOOL_USE,
-    PROJECT_HEADER, PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
+    PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
 };
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
 use grov_runtime::{Environment, Home, HookTimes, Settings, Shutdown, Tasks, daemon};
@@ -377,14 +378,17 @@ impl Programs for InProcess<'_> {
 /// Returns the daemon's environment, extended by the variables that the client sends in headers. A header is empty if the client
 /// does not have the variable.
 fn hook_environment(daemon: &Environment, headers: &HeaderMap) -> Environment {
+    let base_url = headers.get(BASE_URL_HEADER).and_then(|value| value.to_str().ok());
+    let base_url = base_url.filter(|url| !url.is_empty()).map(OsString::from);
+    // A hook says its directory in its input too, so an unknown one is no error.
+    let directory = project_header::directory(headers).ok().flatten();
     let passed = [
-        (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
-        (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
+        ("ANTHROPIC_BASE_URL", base_url),
+        ("CLAUDE_PROJECT_DIR", directory.map(OsString::from)),
     ];
-    let client = passed.into_iter().filter_map(|(header, variable)| {
-        let value = headers.get(header)?.to_str().ok()?;
-        (!value.is_empty()).then(|| (variable.to_owned(), OsString::from(value)))
-    });
+    let client = passed
+        .into_iter()
+        .filter_map(|(variable, value)| Some((variable.to_owned(), value?)));
     let daemon = daemon
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()));

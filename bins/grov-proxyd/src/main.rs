@@ -23,6 +23,7 @@ mod listener;
 mod mcp;
 mod mitm_setup;
 mod open_files;
+mod project_header;
 mod recording;
 mod relay;
 mod route_setup;

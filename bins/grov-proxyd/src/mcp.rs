@@ -1,10 +1,10 @@
 //! `POST /_grov/mcp`: the Model Context Protocol over streamable HTTP, for clients with the token of hooks.
 
-use crate::assembly;
+use crate::{assembly, project_header};
 use async_trait::async_trait;
 use grov_context::Thresholds;
 use grov_domain::{Project, StoreConnection, SystemClock};
-use grov_drift::{PROJECT_HEADER, TOKEN_HEADER, token};
+use grov_drift::{TOKEN_HEADER, token};
 use grov_mcp::{ContextSettings, GrovServer, Ports};
 use grov_project::ProjectLocation;
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
@@ -59,10 +59,8 @@ impl McpRoute {
         })
     }
 
-    /// The server for the directory that the client names; without it, of an unknown project.
-    fn server(&self, headers: &HeaderMap) -> GrovServer {
-        let named = headers.get(PROJECT_HEADER).and_then(|value| value.to_str().ok());
-        let directory = named.map(Path::new).filter(|directory| directory.is_absolute());
+    /// The server for a directory; without one, of an unknown project.
+    fn server(&self, directory: Option<&Path>) -> GrovServer {
         let location = directory.map(ProjectLocation::locate);
         GrovServer::new(Ports {
             store: Arc::clone(&self.store),
@@ -103,7 +101,10 @@ impl AdminRoute for McpRoute {
             let message = "the message is larger than 1 MiB; shorten its arguments";
             return refused(StatusCode::PAYLOAD_TOO_LARGE, message);
         };
-        let server = self.server(&request.headers);
+        let server = match project_header::directory(&request.headers) {
+            Ok(directory) => self.server(directory.as_deref()),
+            Err(message) => return refused(StatusCode::BAD_REQUEST, &message),
+        };
         let mut message = Request::new(body);
         *message.method_mut() = request.method;
         *message.headers_mut() = request.headers;
