@@ -306,6 +306,8 @@ fn a_revoked_key_stops_the_link_with_a_clear_word() -> Result<()> {
     })?;
     assert!(text(&status["fault"]).contains("revoked"), "{status:#}");
     assert!(status["pending_out"].as_u64() >= Some(1), "{status:#}");
+    let synced = ada.grov.run_json(&["agent", "sync"])?;
+    assert!(!matches!(synced.code, None | Some(0)), "{:#}", synced.json);
     // A new key sends what waits.
     ada.link(&scene, &key(&scene, "ada2", "approver")?)?;
     eventually("the decision to be sent", || {
@@ -538,6 +540,23 @@ fn sync_waits_for_the_process_that_sends() -> Result<()> {
         synced.json
     );
     scene.at(200, "GET", &format!("/memory/{id}"), &Value::Null)?;
+    Ok(())
+}
+
+#[test]
+fn sync_fails_if_nothing_could_be_exchanged() -> Result<()> {
+    let scene = Scene::offline()?;
+    let ada = Developer::new("Ada")?;
+    ada.link(&scene, &key(&scene, "ada", "approver")?)?;
+    eventually("the worker to run", || {
+        let status = ada.status().ok()?;
+        (status["running"] == true && status["last_sync"].is_string()).then_some(())
+    })?;
+    scene.agent.kill()?;
+    let synced = ada.grov.run_json(&["agent", "sync"])?;
+    assert_eq!(synced.code, Some(2), "{:#}", synced.json);
+    let message = text(&synced.json["error"]["message"]);
+    assert!(message.contains("does not answer"), "{message}");
     Ok(())
 }
 

@@ -272,12 +272,7 @@ fn sync(context: &Context) -> Outcome {
         store
             .note_link(&link.scope.project_path, state, fault.as_ref(), at)
             .await?;
-        exchanged.map_err(|error| match error {
-            LinkError::Unreachable(_) | LinkError::NotTheService(_) | LinkError::Busy { .. } => {
-                Failure::error("agent_service", error.of_link())
-            }
-            other => other.into(),
-        })?;
+        exchanged.map_err(not_synced)?;
         view(context, store, &scope).await.map(Some)
     })?;
     match synced.flatten() {
@@ -290,25 +285,52 @@ fn sync(context: &Context) -> Outcome {
     }
 }
 
-/// Waits while another process sends: until nothing waits, it reports a fault, or it takes too long. Shows the state then.
+/// Waits while another process sends: until nothing waits, it reports a fault, or it takes too long. Shows the state then. Fails at
+/// once if the service does not answer this key: the other process may be in a pause and not know.
 fn wait_until_sent(context: &Context, scope: &MemoryScope) -> Outcome {
+    let link = context.read(async |store| link_of(store, scope).await)?;
+    if let Some(link) = link.flatten() {
+        block_on(async { check(context, &link).await.map_err(not_synced) })?;
+    }
     let started = Instant::now();
     loop {
         let found = context.read(async |store| view(context, store, scope).await)?;
         let found = found.unwrap_or_default();
-        let is_over = found.pending_out == 0 || found.fault.is_some() || !found.running;
+        let is_stopped = found.state == Some(LinkState::Stopped.as_str());
+        let is_synced = found.pending_out == 0 && found.fault.is_none();
+        let is_over = is_synced || is_stopped || !found.running;
         if is_over || started.elapsed() >= LONGEST_SYNC {
-            let is_sent = found.linked && found.pending_out == 0;
+            let is_synced = found.linked && is_synced && !is_stopped;
             context.answer(found, linked_text)?;
-            return Ok(ExitStatus::success_if(is_sent));
+            return Ok(ExitStatus::success_if(is_synced));
         }
         std::thread::sleep(SYNC_INTERVAL);
     }
 }
 
-async fn exchange(context: &Context, store: &dyn StoreConnection, link: &Link) -> Result<(), LinkError> {
+/// Why nothing was exchanged, and what follows.
+fn not_synced(error: LinkError) -> Failure {
+    match error {
+        LinkError::Unreachable(_) | LinkError::NotTheService(_) | LinkError::Busy { .. } => {
+            Failure::error("agent_service", error.of_link())
+        }
+        other => other.into(),
+    }
+}
+
+/// Checks that the service answers the key of a link.
+async fn check(context: &Context, link: &Link) -> Result<i64, LinkError> {
+    service(context, link)?.check().await
+}
+
+/// The service of a link, with its key.
+fn service(context: &Context, link: &Link) -> Result<Service, LinkError> {
     let key = KeyFile::of(context.home.root(), &link.remote_project.to_string()).read()?;
-    let service = Service::new(&ServiceAddress::parse(&link.url, true)?, link.remote_project, key)?;
+    Service::new(&ServiceAddress::parse(&link.url, true)?, link.remote_project, key)
+}
+
+async fn exchange(context: &Context, store: &dyn StoreConnection, link: &Link) -> Result<(), LinkError> {
+    let service = service(context, link)?;
     let links: &dyn LinkStore = store;
     let mut cursor = link.cursor;
     for _ in 0..MAX_ROUNDS {
