@@ -146,7 +146,7 @@ pub struct MemoryItem {
     /// When it was changed last.
     #[serde(with = "time::serde::rfc3339")]
     pub updated_at: OffsetDateTime,
-    /// Who decided about it.
+    /// Who decided about it, or changed its words since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// Why it is blocked or was rejected, in the words of who decided.
@@ -289,6 +289,10 @@ impl MemoryItem {
                     "proposed, accepted, active or blocked",
                 )?;
                 if let Some(content) = content {
+                    // Nobody answers for words of another. A proposal is not decided yet.
+                    if self.status != MemoryStatus::Proposed && self.content != *content {
+                        self.decided_by = Some(decided_by.to_owned());
+                    }
                     self.content.clone_from(content);
                 }
                 self.expires_at = expires_at.or(self.expires_at);
@@ -402,5 +406,48 @@ impl MemoryItem {
         self.decided_by = Some(decided_by.to_owned());
         // It belongs to the decision before.
         self.reason = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn proposed() -> MemoryItem {
+        MemoryItem {
+            id: "0193b3c4-0000-7000-8000-000000000001".parse().unwrap(),
+            project_id: "0193b3c4-0000-7000-8000-000000000002".parse().unwrap(),
+            kind: MemoryType::Rule,
+            status: MemoryStatus::Proposed,
+            content: "Prices are in cents.".to_owned(),
+            evidence: Vec::new(),
+            contradicts: Vec::new(),
+            supersedes: None,
+            superseded_by: None,
+            expires_at: None,
+            created_at: NOW,
+            updated_at: NOW,
+            decided_by: None,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn an_edited_item_is_shown_under_the_name_of_its_editor() {
+        let edit = |content: &str| MemoryChange::Edit {
+            content: Some(content.to_owned()),
+            expires_at: None,
+        };
+        let mut item = proposed();
+        item.change(&edit("Prices are in euros."), "Ada", NOW).unwrap();
+        assert_eq!(item.decided_by, None, "a proposal is not decided by an edit");
+        item.change(&MemoryChange::Approve { content: None }, "Ada", NOW)
+            .unwrap();
+        item.change(&edit("Prices are in euros."), "Ben", NOW).unwrap();
+        assert_eq!(item.decided_by.as_deref(), Some("Ada"), "the words are the same");
+        item.change(&edit("Prices are in francs."), "Ben", NOW).unwrap();
+        assert_eq!(item.decided_by.as_deref(), Some("Ben"));
     }
 }
