@@ -21,6 +21,9 @@ pub(crate) struct ProxyView {
     pub(crate) base_url: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) version: Option<String>,
+    /// The running responses that it waits for before it ends; `None` unless it was asked to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stopping: Option<u64>,
     /// `None` for a daemon of an older version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<LiveJudge>,
@@ -54,6 +57,10 @@ impl ProxyView {
             return Some((problem.to_owned(), "try again in a moment".to_owned()));
         };
         let url = self.url.as_deref().unwrap_or("its address");
+        if let Some(responses) = self.stopping.filter(|_| !daemon::is_stopped(pid)) {
+            let problem = format!("grov-proxyd (pid {pid}) is stopping: {}", waits_for(responses));
+            return Some((problem, "a second `grov proxy stop` ends it at once".to_owned()));
+        }
         Some(match daemon::is_stopped(pid) {
             true => (
                 format!("grov-proxyd (pid {pid}) is stopped and does not answer at {url}"),
@@ -65,6 +72,17 @@ impl ProxyView {
                     .to_owned(),
             ),
         })
+    }
+}
+
+/// What a daemon waits for that was asked to stop.
+pub(crate) fn waits_for(responses: u64) -> String {
+    match responses {
+        0 => "it ends its background work".to_owned(),
+        _ => format!(
+            "it waits for {} to end",
+            plural(responses, "running response", "running responses")
+        ),
     }
 }
 
@@ -233,6 +251,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
             base_url: Some(record.base_url()),
             pid: Some(record.pid),
             version: health.version.or_else(|| Some(record.version.clone())),
+            stopping: record.stopping,
             judge: health.judge,
             store: health.store,
             access: health.access,
@@ -246,6 +265,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
     ProxyView {
         state: ProxyState::NotAnswering,
         url: record.as_ref().map(|record| record.url.clone()),
+        stopping: record.as_ref().and_then(|record| record.stopping),
         pid: record.map(|record| record.pid),
         ..ProxyView::default()
     }
@@ -268,6 +288,7 @@ pub(crate) fn query_at(address: SocketAddr, pid: Option<u32>) -> Option<ProxyVie
         url: Some(url),
         pid: health.pid,
         version: health.version,
+        stopping: None,
         judge: health.judge,
         store: health.store,
         access: health.access,
@@ -377,6 +398,7 @@ mod tests {
         let expected = ProxyView {
             running: true,
             state: ProxyState::Running,
+            stopping: None,
             store: None,
             access: None,
             base_url: Some(url.clone()),
@@ -422,6 +444,15 @@ mod tests {
         let silent = query(&home);
         assert_eq!((silent.running, silent.state), (false, ProxyState::NotAnswering));
         assert_eq!((silent.url, silent.pid), (Some(url), Some(std::process::id())));
+        let mut stopping = daemon::Record::of_this_process("http://127.0.0.1:1", "1.2.3", now);
+        stopping.stopping = Some(2);
+        lock.publish(&stopping).unwrap();
+        let (problem, fix) = query(&home).not_answering().unwrap();
+        assert!(
+            problem.contains("is stopping: it waits for 2 running responses"),
+            "{problem}"
+        );
+        assert!(fix.contains("grov proxy stop"), "{fix}");
         drop(lock);
         assert_eq!(query(&home), ProxyView::default());
     }

@@ -278,6 +278,7 @@ impl Daemon<'_> {
             signals,
             launcher: self.serves_one_run.then(Launcher::watch),
             hand_over,
+            home_monitor: Arc::clone(home_monitor),
         };
         // Boxed: it is large.
         let relaying = Box::pin(relay(proxy, listener, mitm, ending, &recording));

@@ -63,6 +63,17 @@ impl HomeMonitor {
         published
     }
 
+    /// Notes for other programs that the daemon stops, and how many responses it waits for.
+    pub(crate) fn note_stopping(&self, responses: u64) {
+        let mut state = self.state();
+        let State { lock, record, .. } = &mut *state;
+        let Some(record) = record else { return };
+        record.stopping = Some(responses);
+        if let Some(Err(error)) = lock.as_ref().map(|lock| lock.publish(record)) {
+            tracing::debug!(%error, "other programs do not learn that this daemon stops");
+        }
+    }
+
     /// Checks the lock and the database every second until the daemon stops.
     pub(crate) async fn run(self: Arc<Self>, store: Arc<DaemonStore>, mut shutdown: Shutdown) {
         loop {

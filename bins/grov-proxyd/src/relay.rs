@@ -2,6 +2,7 @@
 
 use crate::daemon::{Stop, print_line};
 use crate::handover::HandOver;
+use crate::home_monitor::HomeMonitor;
 use crate::launcher::Launcher;
 use crate::mitm_setup::MitmSetup;
 use crate::recording::Recording;
@@ -21,6 +22,7 @@ pub(crate) struct Ending {
     /// For a daemon of `grov run`.
     pub(crate) launcher: Option<Launcher>,
     pub(crate) hand_over: Arc<HandOver>,
+    pub(crate) home_monitor: Arc<HomeMonitor>,
 }
 
 /// Serves clients until something ends the daemon, then waits for running responses. Returns the number of responses that were cut
@@ -67,6 +69,9 @@ pub(crate) async fn relay(
         metrics.streams()
     ));
     tracing::info!(why, "stopping");
+    if how == Shutdown::Stop {
+        ending.home_monitor.note_stopping(metrics.streams());
+    }
     ending.hand_over.close();
     stop.send_replace(Some(how));
     tokio::select! {

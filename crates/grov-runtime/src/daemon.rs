@@ -43,6 +43,9 @@ pub struct Record {
     /// When it started to listen.
     #[serde(with = "time::serde::rfc3339")]
     pub started_at: OffsetDateTime,
+    /// The running responses when it was asked to stop: it waits for them and answers nothing new. `None` while it serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<u64>,
 }
 
 impl Record {
@@ -60,6 +63,7 @@ impl Record {
             mitm_url: None,
             version: version.into(),
             started_at,
+            stopping: None,
         }
     }
 }

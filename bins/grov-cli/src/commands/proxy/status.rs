@@ -67,9 +67,13 @@ fn text(answer: &Answer, style: Style) -> String {
             one_line(&answer.log)
         )
     } else if let Some((problem, fix)) = proxy.not_answering() {
+        let state = match proxy.stopping {
+            Some(_) => "stopping",
+            None => "not answering",
+        };
         format!(
             "{}: {}\n{}\n",
-            style.red("not answering"),
+            style.red(state),
             one_line(&problem),
             one_line(&fix)
         )

@@ -1,7 +1,7 @@
 //! `grov proxy stop`
 
 use crate::arguments::Common;
-use crate::daemon_health::{self, ProxyState, ProxyView};
+use crate::daemon_health::{self, ProxyState, ProxyView, waits_for};
 use crate::daemon_start::{POLL_INTERVAL, PROGRAM};
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, note};
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How long a daemon that does not answer may take to stop before it is killed.
 const HUNG_TIMEOUT: Duration = Duration::from_secs(5);
+/// After this time, a person is told what is waited for.
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long running responses may take. A daemon's own limit is usually shorter.
 const STOP_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -69,7 +71,16 @@ pub(crate) fn stop(home: &Home, running: &ProxyView) -> Result<Stopped, Failure>
     }
     let timeout = if is_hung { HUNG_TIMEOUT } else { STOP_TIMEOUT };
     let is_gone = || test_kill_process(process) == Err(Errno::SRCH) || !daemon::is_running(home);
-    if within(timeout, is_gone) {
+    if within(SILENCE.min(timeout), is_gone) {
+        return Ok(Stopped::Gracefully);
+    }
+    if !is_hung {
+        // The daemon notes it when it begins to stop.
+        let responses = daemon::read(home).and_then(|record| record.stopping);
+        let waits = waits_for(responses.unwrap_or_default());
+        note!("{PROGRAM} is stopping: {waits}; a second `grov proxy stop` ends it at once");
+    }
+    if within(timeout.saturating_sub(SILENCE), is_gone) {
         return Ok(Stopped::Gracefully);
     }
     if !is_hung {
