@@ -35,6 +35,10 @@ fn requests_need_a_valid_token_which_goes_nowhere() -> Result<()> {
     // Other paths need it too, and the health page does not.
     assert_eq!(curl(&format!("{url}/api/hello"), &[])?.status, 401);
     assert_eq!(curl(&format!("{url}/_grov/health"), &[])?.status, 200);
+    eventually("the last use to be known", || {
+        let listed = scene.grov().run_json(&["token", "list"]).ok()?.json;
+        listed["tokens"][0]["last_used_at"].is_string().then_some(())
+    })?;
     let revoked = scene.grov().run_json(&["token", "revoke", "ana"])?;
     assert_eq!((revoked.code, &revoked.json["revoked"]), (Some(0), &true.into()));
     refused(&["-H", &shown])?;

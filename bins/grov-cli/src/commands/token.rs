@@ -2,6 +2,7 @@
 
 use crate::arguments::{CreateArguments, TokenCommand};
 use crate::context::Context;
+use crate::daemon_health;
 use crate::failure::Failure;
 use crate::format::ago;
 use crate::output::{Outcome, Style, note};
@@ -96,12 +97,24 @@ fn create(context: &Context, arguments: &CreateArguments) -> Outcome {
     note!(
         "the token is shown only now; the client sends it with ANTHROPIC_CUSTOM_HEADERS=\"x-grov-token: TOKEN\""
     );
-    if !context.settings.proxy().enable_auth {
-        note!(
-            "the proxy does not ask for tokens yet: set proxy.enable_auth or ENABLE_AUTH to true, and restart it"
-        );
+    let running = daemon_health::query(&context.home);
+    let asks = running.access.map(|access| access.tokens.is_some());
+    if let Some(advice) = advice(asks, context.settings.proxy().enable_auth) {
+        note!("{advice}");
     }
     Ok(crate::output::ExitStatus::Success)
+}
+
+/// What is left to do until tokens count. `asks` is whether the running proxy asks for them, `None` without one: it may have been
+/// started with other settings than those of this command.
+fn advice(asks: Option<bool>, is_set: bool) -> Option<&'static str> {
+    match (asks, is_set) {
+        (Some(true), _) | (None, true) => None,
+        (Some(false), true) => Some("the running proxy does not ask for tokens yet: grov proxy restart"),
+        (_, false) => Some(
+            "the proxy does not ask for tokens yet: set proxy.enable_auth or ENABLE_AUTH to true, and restart it",
+        ),
+    }
 }
 
 fn list(context: &Context) -> Outcome {
@@ -198,6 +211,16 @@ fn text(answer: &ListAnswer, style: Style, now: OffsetDateTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whether_tokens_are_asked_for_is_said_by_the_running_proxy() {
+        assert_eq!(advice(Some(true), false), None);
+        assert_eq!(advice(None, true), None);
+        assert!(advice(Some(false), true).is_some_and(|advice| advice.contains("restart")));
+        for asks in [Some(false), None] {
+            assert!(advice(asks, false).is_some_and(|advice| advice.contains("ENABLE_AUTH")));
+        }
+    }
 
     #[test]
     fn a_lifetime_is_a_duration() {
