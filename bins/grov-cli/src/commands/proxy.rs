@@ -1,7 +1,7 @@
 //! `grov proxy`: runs `grov-proxyd`, in the foreground or in the background, stops and restarts it, shows its log.
 
 mod logs;
-mod relocate;
+pub(crate) mod relocate;
 mod restart;
 mod status;
 mod stop;

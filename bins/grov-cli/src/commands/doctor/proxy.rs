@@ -2,6 +2,7 @@
 
 use super::client::ClientSettings;
 use super::{Check, Remedy, access, http_hooks, shell};
+use crate::commands::proxy::relocate;
 use crate::commands::registration::configured_base_url;
 use crate::context::Context;
 use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
@@ -54,7 +55,13 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     } else if let Some(check) = refused(context, uses_proxy) {
         check
     } else if uses_proxy {
-        not_running(&listener, configured, client.starts_proxy())
+        let can_move = || relocate::has_clients(context);
+        not_running(
+            port_taken_by(configured),
+            &listener,
+            client.starts_proxy(),
+            can_move,
+        )
     } else if has_http_hooks {
         Check::ok(PROXY, "not running; only hooks use it")
     } else {
@@ -115,12 +122,21 @@ fn refused(context: &Context, uses_proxy: bool) -> Option<Check> {
     Some(check.fix(error.hint().unwrap_or_else(|| "correct the settings".to_owned())))
 }
 
-/// The client uses the proxy, which is not running.
-fn not_running(listener: &str, address: SocketAddr, sessions_start_it: bool) -> Check {
-    match (port_taken_by(address), sessions_start_it) {
+/// The client uses the proxy, which is not running. `taken` is the program that has its port. `can_move` says whether `grov proxy move`
+/// can change where the client sends its requests: a variable of the shell is not Grov's to change.
+fn not_running(
+    taken: Option<String>,
+    listener: &str,
+    sessions_start_it: bool,
+    can_move: impl FnOnce() -> bool,
+) -> Check {
+    match (taken, sessions_start_it) {
         (Some(taken), _) => Check::fail(PROXY, taken)
             .consequence("The client sends its requests to that program, and may wait minutes for an answer.")
-            .fix("stop that program, or run `grov proxy move`; another port: set proxy.port and run `grov init --proxy`"),
+            .fix(match can_move() {
+                true => "stop that program, or run `grov proxy move`; another port: set proxy.port and run `grov init --proxy`",
+                false => "stop that program, or set proxy.port to another port and run `grov init --proxy`",
+            }),
         (None, true) => Check::warn(PROXY, format!("nothing listens at {listener} yet"))
             .consequence("The next session starts it.")
             .remedy(Remedy::start_proxy(None)),
@@ -205,5 +221,22 @@ fn has_other_scheme(one: &str, other: &str) -> bool {
     match (Url::parse(one), Url::parse(other)) {
         (Ok(one), Ok(other)) => one.is_secure() != other.is_secure(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_port_points_to_proxy_move_only_where_that_helps() {
+        let taken = || Some("another program listens on port 8080".to_owned());
+        let fix = |can_move: bool| {
+            let check = not_running(taken(), "http://127.0.0.1:8080", true, || can_move);
+            serde_json::to_string(&check).unwrap()
+        };
+        assert!(fix(true).contains("grov proxy move"), "{}", fix(true));
+        assert!(!fix(false).contains("grov proxy move"), "{}", fix(false));
+        assert!(fix(false).contains("proxy.port"), "{}", fix(false));
     }
 }

@@ -76,6 +76,11 @@ pub(crate) fn run(context: &Context) -> Outcome {
     })
 }
 
+/// Whether a settings file sends requests to the proxy, so that moving the proxy moves its clients.
+pub(crate) fn has_clients(context: &Context) -> bool {
+    routed_files(context).is_ok_and(|files| !files.is_empty())
+}
+
 fn routed_files(context: &Context) -> Result<Vec<Routed>, Failure> {
     let registry = Registry::read(context.home.root())?;
     let mut routed = Vec::new();
