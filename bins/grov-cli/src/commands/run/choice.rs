@@ -9,10 +9,13 @@ use crate::daemon_health::{self, ProxyView};
 use crate::daemon_start::{DaemonStart, find_program};
 use crate::failure::Failure;
 use crate::output::note;
+use grov_hooks::settings::token_of;
 use grov_runtime::{EXIT_USAGE, Environment, Home, Url, daemon};
 use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr};
 
+/// The variable with which a client sends headers of the user.
+const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
 /// Any port.
 const FREE: &str = "0";
 
@@ -45,12 +48,15 @@ impl Choice<'_> {
                 .access
                 .as_ref()
                 .is_some_and(|access| access.tokens.is_some());
-            if asks_for_token && self.arguments.base_url {
-                note!(
-                    "warning: the proxy asks for a token: set ANTHROPIC_CUSTOM_HEADERS to x-grov-token: TOKEN (grov token create)"
-                );
+            if asks_for_token {
+                self.warn_of_token();
             }
             return Ok(Proxy::Shared(Box::new(running)));
+        }
+        let settings = self.context.settings.proxy();
+        if settings.enable_auth {
+            ensure_token_can_be_sent(self.arguments.base_url, settings.insecure)?;
+            self.warn_of_token();
         }
         route::check_providers(self.context, self.arguments.providers.as_deref())?;
         home.create()?;
@@ -59,6 +65,19 @@ impl Choice<'_> {
         match wants_own(&flags) || running.running {
             true => self.start_own(flags),
             false => self.start_shared(flags),
+        }
+    }
+
+    /// Says how the command sends a token, if it sends none. The CONNECT proxy asks for none.
+    fn warn_of_token(&self) {
+        let headers = self
+            .environment
+            .get(CUSTOM_HEADERS)
+            .and_then(|value| value.to_str());
+        if self.arguments.base_url && headers.and_then(token_of).is_none() {
+            note!(
+                "warning: the proxy asks for a token: set {CUSTOM_HEADERS} to x-grov-token: TOKEN (grov token create)"
+            );
         }
     }
 
@@ -202,6 +221,18 @@ impl Choice<'_> {
     }
 }
 
+/// Fails with the way out that this command has. The daemon would refuse, too, and name flags of its own.
+fn ensure_token_can_be_sent(base_url: bool, insecure: bool) -> Result<(), Failure> {
+    if base_url || insecure {
+        return Ok(());
+    }
+    let message =
+        "proxy.enable_auth (ENABLE_AUTH) asks for tokens, which a command cannot send to the CONNECT proxy";
+    Err(Failure::usage(message.to_owned()).hint(format!(
+        "grov run --base-url, with {CUSTOM_HEADERS} set to x-grov-token: TOKEN (grov token create)"
+    )))
+}
+
 fn wants_own(flags: &DaemonFlags) -> bool {
     let ports = flags.port.is_some() || flags.mitm_port.is_some();
     ports || flags.host.is_some() || flags.upstream.is_some() || flags.providers.is_some()
@@ -251,5 +282,19 @@ impl Proxy {
             .pid()
             .map_or_else(String::new, |pid| format!(", process {pid}"));
         format!("proxy at {url} ({whose}{pid})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_tokens_the_way_out_is_one_of_this_command() {
+        let refused = ensure_token_can_be_sent(false, false).unwrap_err();
+        let hint = format!("{refused:?}");
+        assert!(hint.contains("--base-url") && !hint.contains("--mitm"), "{hint}");
+        assert!(ensure_token_can_be_sent(true, false).is_ok());
+        assert!(ensure_token_can_be_sent(false, true).is_ok());
     }
 }
