@@ -31,6 +31,22 @@ struct LabelView {
     saved_usd: f64,
 }
 
+impl LabelView {
+    /// Whether the cost of any request is known.
+    fn has_price(&self) -> bool {
+        self.unpriced < self.requests
+    }
+
+    /// The amount, if it is known: nothing was paid is something else.
+    fn priced(&self, amount: String) -> String {
+        if self.has_price() {
+            amount
+        } else {
+            "unpriced".to_owned()
+        }
+    }
+}
+
 /// Adds up the days and the models that were asked for.
 pub(super) fn routed(days: Vec<RoutedUsage>) -> Routed {
     let mut labels: BTreeMap<(String, String, String), LabelView> = BTreeMap::new();
@@ -82,16 +98,18 @@ pub(super) fn text(routed: &Routed, style: Style) -> String {
             count(row.tokens.input),
             count(row.tokens.cache_read),
             count(row.tokens.output),
-            row.cost_usd.to_string(),
-            row.asked_cost_usd.to_string(),
-            signed(row.saved_usd),
+            row.priced(row.cost_usd.to_string()),
+            row.priced(row.asked_cost_usd.to_string()),
+            row.priced(signed(row.saved_usd)),
         ]);
     }
     let mut text = format!("\n{}", table.render(style));
-    text.push_str(&format!(
-        "routing {} than the models that were asked for\n",
-        difference(routed.saved_usd)
-    ));
+    if routed.labels.iter().any(LabelView::has_price) {
+        text.push_str(&format!(
+            "routing {} than the models that were asked for\n",
+            difference(routed.saved_usd)
+        ));
+    }
     let unpriced: u64 = routed.labels.iter().map(|row| row.unpriced).sum();
     if unpriced > 0 {
         let requests = plural(unpriced, "request has", "requests have");
@@ -144,6 +162,18 @@ mod tests {
         assert_eq!((fast.requests, fast.unpriced, fast.tokens.input), (4, 2, 2_000));
         assert_eq!((fast.cost_usd, fast.asked_cost_usd), (MicroUsd(15), MicroUsd(60)));
         assert!((all.saved_usd - 0.000_015).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_model_without_a_price_costs_no_zero_dollars() {
+        let unpriced = RoutedUsage {
+            unpriced: 2,
+            ..day("local", 0, 0)
+        };
+        let text = text(&routed(vec![unpriced]), Style::plain());
+        assert!(text.contains("unpriced") && !text.contains("$0"), "{text}");
+        assert!(!text.contains("than the models that were asked for"), "{text}");
+        assert!(text.contains("2 requests have no known price"), "{text}");
     }
 
     #[test]
