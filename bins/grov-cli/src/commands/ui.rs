@@ -53,7 +53,13 @@ pub(crate) fn run(common: &Common, arguments: &UiArguments, terminal: Terminal) 
     // A script wants the link, not a browser.
     let opens = !arguments.print && !terminal.wants_json();
     let opened = opens && open(&url, &environment);
-    terminal.answer(Answer { url, opened }, text)
+    let is_for_person = !opened && !terminal.wants_json();
+    let outcome = terminal.answer(Answer { url, opened }, text)?;
+    if is_for_person {
+        // Standard output is the link alone, for scripts.
+        note!("open it in a browser on this machine; it works once, within two minutes");
+    }
+    Ok(outcome)
 }
 
 /// Starts a browser. Without a display none is started: a browser in the terminal would take it over.
@@ -76,17 +82,30 @@ fn open(url: &str, environment: &Environment) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-fn text(answer: &Answer, style: Style) -> String {
-    if answer.opened {
-        return format!("opened the dashboard; the link was {}\n", answer.url);
+fn text(answer: &Answer, _style: Style) -> String {
+    match answer.opened {
+        true => format!("opened the dashboard; the link was {}\n", answer.url),
+        false => format!("{}\n", answer.url),
     }
-    let note = style.faint("open it in a browser on this machine; it works once, within two minutes");
-    format!("{}\n{note}\n", answer.url)
 }
 
 fn sign_out_text(answer: &SignedOut, _style: Style) -> String {
     match answer.signed_out {
         true => "every browser is signed out of the dashboard\n".to_owned(),
         false => "no browser was signed in\n".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_link_is_alone_on_standard_output() {
+        let answer = Answer {
+            url: "http://127.0.0.1:8080/_grov/ui/enter?link=x".to_owned(),
+            opened: false,
+        };
+        assert_eq!(text(&answer, Style::plain()), format!("{}\n", answer.url));
     }
 }
