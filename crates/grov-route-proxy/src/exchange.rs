@@ -120,7 +120,9 @@ impl RoutedExchange {
         self.was_accepted.store(false, Ordering::Relaxed);
         if is_of_provider {
             let fault = self.unnamed(failure).message;
-            plan.prepared.provider.failed(&fault, Instant::now());
+            // A reader of the state needs no category.
+            let fault = fault.split_once("] ").map_or(fault.as_str(), |(_, text)| text);
+            plan.prepared.provider.failed(fault, Instant::now());
         }
         self.log_error(category, &message, elapsed, next);
         self.go_on(next)
