@@ -12,6 +12,7 @@ const QUOTES: &[(char, char)] = &[
     ('`', '`'),
     ('“', '”'),
     ('„', '“'),
+    ('„', '"'),
     ('«', '»'),
     ('‘', '’'),
 ];
@@ -30,13 +31,19 @@ const JOINING: &[&str] = &[
 pub(crate) fn quoted_path(text: &str) -> Option<usize> {
     let inner = text.trim_start_matches(['(', '[', '@']);
     let is_mention = text[..text.len() - inner.len()].ends_with('@');
-    let (open, close) = QUOTES.iter().find(|(open, _)| inner.starts_with(*open))?;
+    let open = inner.chars().next()?;
     let from = text.len() - inner.len() + open.len_utf8();
     let near = &text[from..text.floor_char_boundary((from + MAX_BYTES).min(text.len()))];
-    let path = &near[..near.find([*close, '\n'])?];
-    let is_closed = text[from + path.len()..].starts_with(*close);
-    (is_closed && (is_mention && !path.trim().is_empty() || is_path(path, *open == '`')))
-        .then_some(from + path.len())
+    let quotes = QUOTES.iter().filter(|(first, _)| *first == open);
+    // A text may be cut before its closing quote.
+    let ends = quotes.map(|(_, close)| near.find(*close).unwrap_or(near.len()));
+    let path = &near[..ends.min()?];
+    let is_closed = path.len() < near.len();
+    let is_whole = is_closed || from + near.len() == text.len() && (path.ends_with('/') || has_ending(path));
+    (is_whole
+        && !path.contains('\n')
+        && (is_mention && !path.trim().is_empty() || is_path(path, open == '`')))
+    .then_some(from + path.len())
 }
 
 fn is_path(text: &str, may_be_command: bool) -> bool {
@@ -50,12 +57,6 @@ fn is_path(text: &str, may_be_command: bool) -> bool {
             && !piece.contains("://")
     };
     let is_folder = text.ends_with('/');
-    let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or(text);
-    let has_ending = last.rsplit_once('.').is_some_and(|(stem, ending)| {
-        !stem.is_empty()
-            && (1..=5).contains(&ending.len())
-            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    });
     // "a.md b.md" are two files, and "deploy.sh production" is a command.
     let names_file = |piece: &&str| {
         let name = piece.rsplit('/').next().unwrap_or(piece);
@@ -72,9 +73,19 @@ fn is_path(text: &str, may_be_command: bool) -> bool {
     let is_name = |word: &str| !word.starts_with(|letter: char| letter.is_lowercase());
     pieces.len() > 1
         && pieces.iter().all(|piece| is_plain(piece))
-        && (first.contains('/') || is_folder || has_ending)
+        && (first.contains('/') || is_folder || has_ending(text))
         && !before_last.iter().any(|piece| names_file(piece))
         && (is_folder || !may_be_command || beside.all(is_name))
+}
+
+/// Whether a path ends with a file name that has an ending.
+fn has_ending(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// A path as it is on the disk: `My\ Notes` is written so in a shell.
@@ -100,6 +111,8 @@ mod tests {
             "'src/old code/'",
             "\"docs/release notes.md\"",
             "«docs/Notes de version.md»",
+            "«docs/Notes de version.md",
+            "„docs/Neue Notizen/\"",
         ];
         for text in paths {
             assert!(quoted_path(text).is_some(), "{text}");
@@ -111,6 +124,7 @@ mod tests {
             "`npm run build.js`",
             "\"don't touch the docs\"",
             "\"src/cart",
+            "\"src/my cart",
             "\"a/b -> c/d\"",
             "'s src/my files/ and it's",
             "`NODE_ENV=test bin/run it/`",

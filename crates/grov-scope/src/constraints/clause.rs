@@ -185,9 +185,10 @@ fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 16);
     let mut before = ' ';
     let mut word = 0;
-    for letter in text.chars() {
-        // "src\\core\\a.cs"
-        let letter = if letter == '\\' && before.is_ascii_alphanumeric() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        // "src\\core\\a.cs", and not "My\\ Notes"
+        let letter = if letter == '\\' && before.is_ascii_alphanumeric() && letters.peek() != Some(&' ') {
             '/'
         } else {
             letter

@@ -38,6 +38,24 @@ fn all_hold(cases: &[(&str, &str)], test: impl Fn(&str, &str) -> bool) {
 }
 
 #[test]
+fn a_path_with_spaces_is_forbidden_as_a_whole() {
+    let cases = [
+        "Don't touch \"docs/My Notes/plan.md\"",
+        "leave `docs/My Notes/` alone",
+        "do not change docs/My\\ Notes/plan.md",
+        "don't edit @\"docs/My Notes/plan.md\"",
+        "Ändere nichts in „docs/My Notes/“",
+        "Ne touche pas à «docs/My Notes/plan.md»",
+        "Ne touche pas à «docs/My Notes/plan.md",
+    ];
+    let wrong: Vec<_> = cases
+        .iter()
+        .filter(|text| !touches(text, "docs/My Notes/plan.md") || touches(text, "docs/My/plan.md"))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn what_is_forbidden_by_its_path_is_seen() {
     let cases = [
         ("Do not touch src/auth.rs", "src/auth.rs"),
