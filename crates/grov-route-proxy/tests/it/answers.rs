@@ -240,3 +240,17 @@ async fn an_unreachable_provider_is_named_with_address_and_reason() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_call_of_a_tool_counts_its_tokens() {
+    let call = json!({"type": "tool_use", "name": "Write", "input": {"path": "a"}});
+    let provider = provider(&json!({"say": {"steps": [{"blocks": [call]}]}})).await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    for stream in [true, false] {
+        scene.ask(Some("l0"), stream).await;
+        let (_, [input, _, output]) = scene.seen.next().await;
+        assert!(input > 0 && output > 0, "{stream}: {input} {output}");
+        let used = scene.usage.lock().unwrap().try_recv().unwrap().tokens;
+        assert_eq!((used.input, used.output), (input, output), "{stream}");
+    }
+}
