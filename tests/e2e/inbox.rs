@@ -12,6 +12,7 @@ const LEFT: &str = "Not done: the invoices still use moment and must be migrated
 fn begin() -> Result<Option<Hooked>> {
     Hooked::playing(&json!({
         "dates": {"steps": [writes("dates.ts"), says(&format!("The dates are formatted. {LEFT}"))]},
+        "times": {"steps": [writes("times.ts"), says("The times are formatted.")]},
         "plain": {"steps": [writes("plain.ts"), says("Done. plain.ts is written.")]},
         "answer": {"steps": [says("With date-fns.")]},
     }))
@@ -98,7 +99,7 @@ fn a_rule_is_proposed_with_evidence_and_injected_only_once_it_is_approved() -> R
     );
     assert_eq!(hooked.proposals()?, Vec::<Value>::new());
     hooked.prompt(
-        &format!("Format the dates again, please. {RULE} [[scenario:dates]]"),
+        &format!("Format the times in times.ts, too. {RULE} [[scenario:times]]"),
         &[],
     )?;
     hooked.wait_for_memories("the second session to be kept", |memories| {
