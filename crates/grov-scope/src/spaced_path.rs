@@ -72,9 +72,9 @@ fn is_path(text: &str, may_be_command: bool) -> bool {
     });
     let is_name = |word: &str| !word.starts_with(|letter: char| letter.is_lowercase());
     pieces.len() > 1
-        && pieces.iter().all(|piece| is_plain(piece))
+        && pieces.iter().all(is_plain)
         && (first.contains('/') || is_folder || has_ending(text))
-        && !before_last.iter().any(|piece| names_file(piece))
+        && !before_last.iter().any(names_file)
         && (is_folder || !may_be_command || beside.all(is_name))
 }
 

@@ -79,7 +79,11 @@ impl Linked {
         let is_web = url.starts_with("https://") || url.starts_with("http://");
         Self {
             project: line(&link.scope.project_path),
-            page: is_web.then(|| format!("{url}/ui")).unwrap_or_default(),
+            page: if is_web {
+                format!("{url}/ui")
+            } else {
+                String::new()
+            },
             url,
             remote: link.remote_project.to_string(),
             is_stopped: link.state == LinkState::Stopped,
