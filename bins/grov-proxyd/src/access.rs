@@ -23,8 +23,7 @@ use std::time::Duration;
 const TOKENS_EVERY: Duration = Duration::from_millis(100);
 /// How often is checked whether the certificate was renewed and whether the token of hooks changed, in rounds of `TOKENS_EVERY`.
 const FILES_EVERY: u32 = 10;
-/// How often the last uses of tokens are saved, in rounds of `TOKENS_EVERY`.
-/// Nothing is written unless one changed by a minute.
+/// How often the last uses of tokens are saved, in rounds of `TOKENS_EVERY`. Nothing is written unless one changed by a minute.
 const SAVE_EVERY: u32 = 10;
 
 /// What protects the listener. Without TLS, tokens and a rate limit, and on loopback only, nothing.

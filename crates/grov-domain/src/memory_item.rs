@@ -289,7 +289,7 @@ impl MemoryItem {
                     "proposed, accepted, active or blocked",
                 )?;
                 if let Some(content) = content {
-                    // Nobody answers for words of another. A proposal is not decided yet.
+                    // Who approved the item did not approve these words. A proposal is not decided yet.
                     if self.status != MemoryStatus::Proposed && self.content != *content {
                         self.decided_by = Some(decided_by.to_owned());
                     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// How long a daemon that does not answer may take to stop before it is killed.
 const HUNG_TIMEOUT: Duration = Duration::from_secs(5);
-/// After this time, a person is told what is waited for.
+/// After this time, the command says what it waits for.
 const SILENCE: Duration = Duration::from_secs(1);
 /// How long running responses may take. A daemon's own limit is usually shorter.
 const STOP_TIMEOUT: Duration = Duration::from_secs(120);
