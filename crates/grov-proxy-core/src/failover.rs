@@ -171,6 +171,11 @@ impl Forwarder {
             return Ok(Tried::Next(next));
         }
         match self.translated(target, answered).await {
+            // An accepted request whose collected answer is an error after all.
+            Ok(response) if response.upstream_status.is_success() && !response.head.status.is_success() => {
+                let next = running.next(AttemptResult::Answered(&response.head));
+                Ok(next.map_or_else(|| Tried::Response(Box::new(response)), Tried::Next))
+            }
             Ok(response) => Ok(Tried::Response(Box::new(response))),
             Err(error) => running.failed(error).map(Tried::Next),
         }
@@ -267,8 +272,10 @@ impl Forwarder {
             Some(mut decoder) => {
                 if !body.is_end_stream() && !headers::is_content_plain(&head.headers) {
                     self.metrics.fault("upstream_coding");
-                    let coding = format!("{:?}", head.headers.get(header::CONTENT_ENCODING));
-                    return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding));
+                    let coding = head.headers.get(header::CONTENT_ENCODING);
+                    let coding = coding.map(|value| value.to_str().unwrap_or("unreadable"));
+                    let detail = format!("its content coding is {}", coding.unwrap_or_default());
+                    return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, detail));
                 }
                 let delivery = caught(|| decoder.head(&mut head))
                     .map_err(|error| self.codec_failed(ErrorKind::UntranslatableResponse, error))?;

@@ -195,7 +195,8 @@ pub struct Attempt<'a> {
 
 /// The result of an attempt.
 pub enum AttemptResult<'a> {
-    /// The upstream answered. This is its head, before the codec translates it.
+    /// The upstream answered. This is its head, before the codec translates it. Once more, with the translated head, if the status
+    /// was a success and the codec makes an error of the collected answer.
     Answered(&'a response::Parts),
     /// It gave no usable response.
     Failed(&'a Failure),

@@ -27,9 +27,10 @@ impl Changes {
         is_changed && is_stable && (!is_lost || self.missed > PATIENCE)
     }
 
-    /// Whether the files were read as they look `now`.
-    pub(crate) fn is_read(&self, now: &Fingerprint) -> bool {
-        self.read == *now
+    /// Whether the files, which look like `now`, are to be read because somebody asks. A file that is missing or empty waits for the
+    /// checks: somebody else may just save it.
+    pub(crate) fn is_due(&self, now: &Fingerprint, in_use: bool) -> bool {
+        self.read != *now && !(in_use && self.read.lost_file(now))
     }
 
     /// Notes that the files were read, while they looked like this.
@@ -67,6 +68,19 @@ mod tests {
         assert!(changes.check(looks(&path), false));
         changes.were_read(looks(&path));
         assert!(!changes.check(looks(&path), true));
+    }
+
+    #[test]
+    fn a_missing_file_is_not_read_because_somebody_asks() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("providers.yaml");
+        std::fs::write(&path, "good").unwrap();
+        let mut changes = Changes::default();
+        changes.were_read(looks(&path));
+        std::fs::write(&path, "another").unwrap();
+        assert!(changes.is_due(&looks(&path), true));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!changes.is_due(&looks(&path), true) && changes.is_due(&looks(&path), false));
     }
 
     #[test]

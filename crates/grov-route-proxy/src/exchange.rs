@@ -10,7 +10,7 @@ use grov_proxy_core::{
     Attempt, AttemptResult, Failover, Failure as Unanswered, FailureKind, Next, ObservedExchange, Outcome,
 };
 use grov_route::translate::{ErrorCategory, Failure, mask_keys, redact_provider_text};
-use grov_route::{is_about_key, is_retryable, retry_after};
+use grov_route::{BreakerState, is_about_key, is_retryable, retry_after};
 use http::{Response, header, response};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -67,12 +67,28 @@ impl RoutedExchange {
         self.plan.get(self.current.load(Ordering::Relaxed))
     }
 
-    /// The index of the next planned attempt with another target.
+    /// The index of the next planned attempt with another target whose provider takes requests now: what this request and others met
+    /// since it was planned counts.
     fn next_target(&self, current: usize) -> Option<usize> {
-        let target = &self.plan.get(current)?.prepared;
-        let rest = self.plan.iter().enumerate().skip(current + 1);
-        let mut others = rest.filter(|(_, plan)| !Arc::ptr_eq(&plan.prepared, target));
-        others.next().map(|(index, _)| index)
+        let now = Instant::now();
+        let mut target = &self.plan.get(current)?.prepared;
+        for (index, plan) in self.plan.iter().enumerate().skip(current + 1) {
+            if Arc::ptr_eq(&plan.prepared, target) {
+                continue;
+            }
+            target = &plan.prepared;
+            match target.provider.circuit(now) {
+                BreakerState::Closed => return Some(index),
+                BreakerState::Open { .. } => {}
+                BreakerState::HalfOpen => {
+                    if let Some(probe) = target.provider.probe(now) {
+                        self.hold(probe);
+                        return Some(index);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The index of the next planned attempt with another key for the same target.
@@ -87,9 +103,11 @@ impl RoutedExchange {
         let pause = head.headers.get(header::RETRY_AFTER);
         let pause = pause.and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
         let provider = &plan.prepared.provider;
-        provider.answered(plan.key, status, pause, Instant::now());
+        provider.answered(plan.key, status, pause, self.is_observed, Instant::now());
+        let was_accepted = self
+            .was_accepted
+            .swap(head.status.is_success(), Ordering::Relaxed);
         if head.status.is_success() {
-            self.was_accepted.store(true, Ordering::Relaxed);
             if !self.is_observed {
                 let (label, by, ms) = (&self.label, self.answered_by(), self.began.elapsed().as_millis());
                 tracing::info!(
@@ -101,12 +119,12 @@ impl RoutedExchange {
         }
         let other_key = is_about_key(status).then(|| self.next_key(index)).flatten();
         let next = other_key.or_else(|| is_retryable(status).then(|| self.next_target(index)).flatten());
-        self.log_error(
-            ErrorCategory::Http(status),
-            &format!("status {status}"),
-            elapsed,
-            next,
-        );
+        let what = if was_accepted {
+            format!("accepted, but the answer is an error (status {status})")
+        } else {
+            format!("status {status}")
+        };
+        self.log_error(ErrorCategory::Http(status), &what, elapsed, next);
         self.go_on(next)
     }
 
@@ -153,11 +171,14 @@ impl RoutedExchange {
     /// Why an answer whose status was a success is of no use; `None` if it is of use, or the fault is not the provider's.
     fn fault_of(&self, exchange: &ObservedExchange) -> Option<String> {
         match exchange.outcome {
-            Outcome::Complete => exchange.turn.is_empty().then(|| EMPTY.to_owned()),
+            Outcome::Complete => is_empty(exchange).then(|| EMPTY.to_owned()),
             Outcome::ClientGone => None,
             // The request's own fault, such as a prompt that is too long.
             Outcome::UpstreamError if (400..429).contains(&exchange.status) => None,
-            Outcome::Truncated | Outcome::UpstreamError => Some(self.error_of(exchange)),
+            Outcome::Truncated | Outcome::UpstreamError => {
+                let error = self.error_of(exchange);
+                (!is_about_request(category_of(&error))).then(|| fault_in_words(&error))
+            }
         }
     }
 
@@ -166,6 +187,12 @@ impl RoutedExchange {
         let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
         let detail = self.masked(error.unwrap_or("the response was not complete"));
         redact_provider_text(&detail)
+    }
+
+    /// Holds the probe of another provider, and gives up the one before.
+    fn hold(&self, probe: Probe) {
+        let mut held = self.probe.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(probe);
     }
 
     fn release_probe(&self) {
@@ -280,6 +307,36 @@ impl RoutedExchange {
 
 /// What is wrong with an answer without any content.
 const EMPTY: &str = "the answer is empty";
+
+/// Whether the model said nothing, although the request left it room to.
+fn is_empty(exchange: &ObservedExchange) -> bool {
+    let reason = exchange.turn.stop_reason.as_deref();
+    exchange.turn.is_empty() && !matches!(reason, Some("max_tokens" | "stop_sequence" | "refusal"))
+}
+
+/// Whether an error inside an answer is the request's fault: a status of a refusal that no other key or attempt would change.
+fn is_about_request(category: &str) -> bool {
+    let status = category
+        .strip_prefix("HTTP_")
+        .and_then(|status| status.parse().ok());
+    status.is_some_and(|status| {
+        (400..500).contains(&status) && status != 404 && !is_about_key(status) && !is_retryable(status)
+    })
+}
+
+/// A fault without the provider's own words, which may repeat the request: any user of the machine can read the state.
+fn fault_in_words(error: &str) -> String {
+    let category = if error.starts_with('[') {
+        category_of(error)
+    } else {
+        ""
+    };
+    match (category, category.strip_prefix("HTTP_")) {
+        (_, Some(status)) => format!("the answer reports status {status}"),
+        ("", _) => "the answer broke off".to_owned(),
+        _ => format!("the answer broke off ({category})"),
+    }
+}
 
 /// The category at the beginning of the message of a failure.
 fn category_of(message: &str) -> &str {

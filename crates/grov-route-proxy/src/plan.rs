@@ -56,9 +56,9 @@ pub(crate) fn plan(chain: Vec<Arc<PreparedTarget>>, now: Instant) -> Result<Plan
         let usable = match circuit {
             BreakerState::Closed => true,
             BreakerState::Open { .. } => false,
-            // Only the first target is sure to be tried.
+            // Only the first target is sure to be tried. A later one is probed when its turn comes.
             BreakerState::HalfOpen => {
-                plans.is_empty() && {
+                !plans.is_empty() || {
                     probe = provider.probe(now);
                     probe.is_some()
                 }

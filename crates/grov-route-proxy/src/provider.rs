@@ -23,8 +23,6 @@ struct State {
     is_contacted: bool,
     /// What was wrong with the newest result that says something about the provider; `None` if nothing was.
     fault: Option<String>,
-    /// Whether an accepted request brought no usable answer since the last one that did. Until then, a status alone is no success.
-    is_doubted: bool,
 }
 
 /// The permit of a request that decides whether a provider is used again. Dropped without a report, it lets the next request decide.
@@ -53,7 +51,6 @@ impl Provider {
                 compared: 0,
                 is_contacted: false,
                 fault: None,
-                is_doubted: false,
             }),
         }
     }
@@ -85,12 +82,13 @@ impl Provider {
         (0..count).map(|offset| Some((first + offset) % count)).collect()
     }
 
-    /// Reports a response.
+    /// Reports a response. `is_observed` tells whether the end of an accepted request will be [reported](Self::ended).
     pub(crate) fn answered(
         &self,
         key: Option<usize>,
         status: u16,
         retry_after: Option<Duration>,
+        is_observed: bool,
         now: Instant,
     ) {
         let mut state = self.state();
@@ -99,7 +97,6 @@ impl Provider {
             state.keys.report(key, status, retry_after, now);
         }
         match status {
-            200..300 if state.is_doubted => return,
             200..300 => state.fault = None,
             // 404 is a wrong endpoint or model. Other refusals may be the request's fault.
             status if status == 404 || is_about_key(status) || is_retryable(status) => {
@@ -111,8 +108,9 @@ impl Provider {
             // Another key may still be usable.
             429 if state.keys.has_rested(now) => return,
             429 => Health::Limited { retry_after },
-            503 if retry_after.is_some() => Health::Limited { retry_after },
+            500.. if retry_after.is_some() => Health::Limited { retry_after },
             500.. => Health::Failure,
+            200..300 if is_observed => Health::Accepted,
             status if is_about_key(status) && state.keys.has_rested(now) => return,
             _ => Health::Success,
         };
@@ -130,7 +128,6 @@ impl Provider {
     /// Reports how an answer ended whose status was a success: why it was of no use, or `None`.
     pub(crate) fn ended(&self, fault: Option<&str>, now: Instant) {
         let mut state = self.state();
-        state.is_doubted = fault.is_some();
         state.fault = fault.map(str::to_owned);
         let health = match fault {
             Some(_) => Health::Failure,
@@ -191,7 +188,7 @@ mod tests {
         let provider = with_keys(3);
         assert_eq!(provider.keys_in_turn(now), [Some(0), Some(1), Some(2)]);
         assert_eq!(provider.keys_in_turn(now), [Some(1), Some(2), Some(0)]);
-        provider.answered(Some(2), 429, None, now);
+        provider.answered(Some(2), 429, None, true, now);
         assert_eq!(provider.keys_in_turn(now)[0], Some(0));
         assert_eq!(with_keys(0).keys_in_turn(now), [None]);
     }
@@ -201,9 +198,9 @@ mod tests {
         let now = Instant::now();
         let provider = with_keys(2);
         let pause = Some(Duration::from_secs(7));
-        provider.answered(Some(0), 429, pause, now);
+        provider.answered(Some(0), 429, pause, true, now);
         assert_eq!(provider.circuit(now), BreakerState::Closed);
-        provider.answered(Some(1), 429, pause, now);
+        provider.answered(Some(1), 429, pause, true, now);
         assert!(matches!(provider.circuit(now), BreakerState::Open { .. }));
         assert!(provider.is_limited() && provider.is_contacted() && !with_keys(1).is_contacted());
         assert!(provider.probe(now).is_none());
@@ -215,7 +212,7 @@ mod tests {
         let now = Instant::now();
         let provider = with_keys(1);
         for _ in 0..5 {
-            provider.answered(Some(0), 400, None, now);
+            provider.answered(Some(0), 400, None, true, now);
         }
         assert!(provider.probe(now).is_some());
         for _ in 0..3 {
@@ -229,14 +226,14 @@ mod tests {
         let now = Instant::now();
         for status in [401, 403, 404, 429, 500] {
             let provider = with_keys(1);
-            provider.answered(Some(0), 200, None, now);
+            provider.answered(Some(0), 200, None, true, now);
             assert_eq!(provider.fault(), None);
-            provider.answered(Some(0), status, None, now);
+            provider.answered(Some(0), status, None, true, now);
             assert_eq!(provider.fault(), Some(format!("status {status}")));
             // A request that it refuses says nothing about the provider.
-            provider.answered(Some(0), 400, None, now);
+            provider.answered(Some(0), 400, None, true, now);
             assert!(provider.fault().is_some());
-            provider.answered(Some(0), 200, None, now);
+            provider.answered(Some(0), 200, None, true, now);
             assert_eq!(provider.fault(), None);
         }
         let provider = with_keys(1);
@@ -250,13 +247,52 @@ mod tests {
         let provider = with_keys(1);
         for _ in 0..3 {
             assert!(provider.probe(now).is_some());
-            provider.answered(Some(0), 200, None, now);
+            provider.answered(Some(0), 200, None, true, now);
             provider.ended(Some("the answer is empty"), now);
         }
         assert!(provider.probe(now).is_none());
         assert_eq!(provider.fault().as_deref(), Some("the answer is empty"));
         provider.ended(None, now);
         assert!(provider.probe(now).is_some() && provider.fault().is_none());
+    }
+
+    #[test]
+    fn an_accepted_answer_that_nobody_observes_is_a_success() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(3600);
+        for (is_observed, state) in [(false, BreakerState::Closed), (true, BreakerState::HalfOpen)] {
+            let provider = with_keys(1);
+            for _ in 0..3 {
+                provider.answered(Some(0), 200, None, true, now);
+                provider.ended(Some("the answer is empty"), now);
+            }
+            let _probe = provider.probe(later);
+            provider.answered(Some(0), 200, None, is_observed, later);
+            provider.failed("timed out", later);
+            let after = provider.circuit(later + Duration::from_secs(60));
+            assert_eq!(after, state);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_answer_after_all_counts_as_a_failure() {
+        let now = Instant::now();
+        let provider = with_keys(1);
+        for _ in 0..3 {
+            provider.answered(Some(0), 200, None, true, now);
+            provider.failed("the answer is no JSON", now);
+        }
+        assert!(provider.probe(now).is_none());
+    }
+
+    #[test]
+    fn a_server_error_may_ask_to_wait() {
+        let now = Instant::now();
+        for status in [500, 503, 529] {
+            let provider = with_keys(1);
+            provider.answered(Some(0), status, Some(Duration::from_secs(60)), true, now);
+            assert!(provider.is_limited() && provider.probe(now).is_none(), "{status}");
+        }
     }
 
     #[test]

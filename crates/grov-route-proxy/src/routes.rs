@@ -136,9 +136,10 @@ impl Routes {
 
     /// Reads the provider file without waiting whether it changes further: a program that wrote the whole of it asks.
     pub(crate) fn read_again(&self) {
+        let in_use = self.table().file.is_some();
         let now = self.shared.source.fingerprint();
-        let is_changed = !self.changes().is_read(&now);
-        if is_changed {
+        let is_due = self.changes().is_due(&now, in_use);
+        if is_due {
             self.load();
         }
     }

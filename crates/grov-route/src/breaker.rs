@@ -24,6 +24,8 @@ pub struct Breaker {
 enum State {
     Closed {
         failures: u32,
+        /// How long it will be open if it opens.
+        pause: Duration,
     },
     Open {
         until: Instant,
@@ -38,7 +40,10 @@ enum State {
 
 impl Default for State {
     fn default() -> Self {
-        Self::Closed { failures: 0 }
+        Self::Closed {
+            failures: 0,
+            pause: FIRST_PAUSE,
+        }
     }
 }
 
@@ -47,6 +52,8 @@ impl Default for State {
 pub enum Health {
     /// It answered, also with an error that is the request's fault.
     Success,
+    /// It accepted the request; the end of its answer, which is reported too, decides.
+    Accepted,
     /// It could not be reached, broke off, or answered with a server error.
     Failure,
     /// It asked to wait: status 429, or 503 with `retry-after`.
@@ -114,6 +121,12 @@ impl Breaker {
     pub fn report(&mut self, now: Instant, health: Health) {
         self.state = match (health, self.state) {
             (Health::Success, _) => State::default(),
+            // An answer that flows lets other requests through. If it breaks off, the breaker opens again.
+            (Health::Accepted, State::Probing { pause, .. }) => State::Closed {
+                failures: FAILURES - 1,
+                pause: longer(pause),
+            },
+            (Health::Accepted, state) => state,
             (
                 Health::Limited {
                     retry_after: Some(pause),
@@ -124,11 +137,12 @@ impl Breaker {
                 pause: pause.min(MAX_PAUSE),
                 is_limit: true,
             },
-            (_, State::Closed { failures }) if failures + 1 < FAILURES => State::Closed {
+            (_, State::Closed { failures, pause }) if failures + 1 < FAILURES => State::Closed {
                 failures: failures + 1,
+                pause,
             },
-            (_, State::Closed { .. }) => open(now, FIRST_PAUSE),
-            (_, State::Probing { pause, .. }) => open(now, (pause * 2).clamp(FIRST_PAUSE, MAX_PAUSE)),
+            (_, State::Closed { pause, .. }) => open(now, pause),
+            (_, State::Probing { pause, .. }) => open(now, longer(pause)),
             // A request that was sent before the breaker opened.
             (_, open @ State::Open { .. }) => open,
         };
@@ -149,6 +163,11 @@ impl Breaker {
             State::Open { .. } | State::Probing { .. } => BreakerState::HalfOpen,
         }
     }
+}
+
+/// The pause after another failed probe.
+fn longer(pause: Duration) -> Duration {
+    (pause * 2).clamp(FIRST_PAUSE, MAX_PAUSE)
 }
 
 fn open(now: Instant, pause: Duration) -> State {
@@ -211,6 +230,40 @@ mod tests {
         breaker.report(later, Health::Success);
         assert_eq!(breaker.state(later), BreakerState::Closed);
         assert!(breaker.try_acquire(later));
+    }
+
+    #[test]
+    fn an_accepted_probe_lets_others_through_and_its_end_decides() {
+        let now = Instant::now();
+        let later = now + FIRST_PAUSE;
+        for (end, state) in [
+            (Health::Success, BreakerState::Closed),
+            (
+                Health::Failure,
+                BreakerState::Open {
+                    remaining: FIRST_PAUSE * 2,
+                },
+            ),
+        ] {
+            let mut breaker = opened(now);
+            assert!(breaker.try_acquire(later));
+            breaker.report(later, Health::Accepted);
+            assert!(breaker.try_acquire(later) && breaker.try_acquire(later));
+            breaker.report(later, end);
+            assert_eq!(breaker.state(later), state);
+        }
+    }
+
+    #[test]
+    fn answers_that_begin_and_break_off_open_it() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        for _ in 0..FAILURES {
+            assert!(breaker.try_acquire(now));
+            breaker.report(now, Health::Accepted);
+            breaker.report(now, Health::Failure);
+        }
+        assert!(!breaker.try_acquire(now));
     }
 
     #[test]

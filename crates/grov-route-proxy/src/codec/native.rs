@@ -13,6 +13,8 @@ use grov_route::translate::{Failure, PING_EVENT, client_status, in_band_failure,
 use grov_route::{Target, with_model, without_own_thinking};
 use http::header::{self, HeaderValue};
 use http::{StatusCode, request, response};
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The largest response that is no stream, in bytes.
@@ -62,6 +64,8 @@ pub(super) struct NativeDecoder {
     is_stream: bool,
     /// Bytes passed so far.
     passed: usize,
+    /// The status of an error that a body with status 200 holds.
+    in_band: Option<u16>,
     /// Where the stream is.
     events: Events,
     /// Holds errors inside a stream back.
@@ -70,6 +74,21 @@ pub(super) struct NativeDecoder {
     keys: Arc<[Secret]>,
     /// The provider's name.
     provider: String,
+}
+
+/// What tells a message from an error and from other documents.
+#[derive(serde::Deserialize)]
+struct MessageHead<'b> {
+    #[serde(default, borrow, rename = "type")]
+    kind: Option<Cow<'b, str>>,
+    error: Option<serde_json::Value>,
+    content: Option<IgnoredAny>,
+}
+
+impl MessageHead<'_> {
+    fn is_error(&self) -> bool {
+        self.kind.as_deref() == Some("error") || self.error.is_some() && self.content.is_none()
+    }
 }
 
 impl NativeDecoder {
@@ -88,6 +107,28 @@ impl NativeDecoder {
                 out.extend_from_slice(format!("event: error\ndata: {body}\n\n").as_bytes());
             }
         }
+    }
+
+    /// Looks at a whole body with status 200: an error in it is masked like all others, and what is no message is of no use.
+    fn check_message(&mut self, body: &mut BytesMut) -> Result<(), CodecError> {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Err(CodecError("the answer is empty".to_owned()));
+        }
+        let Ok(message) = serde_json::from_slice::<MessageHead>(body) else {
+            return Err(CodecError("the answer is no JSON object".to_owned()));
+        };
+        if message.is_error() {
+            let text = String::from_utf8_lossy(body);
+            let failure = in_band_failure(mask_keys(&text, &self.keys).as_bytes())
+                .without_keys(&self.keys)
+                .of_provider(&self.provider);
+            self.in_band = Some(failure.status);
+            *body = BytesMut::from(failure.body().to_string().as_bytes());
+        } else if message.content.is_none() {
+            let detail = "the answer is no message of the Messages API";
+            return Err(CodecError(detail.to_owned()));
+        }
+        Ok(())
     }
 
     fn interrupt(&self, reason: &str, out: &mut BytesMut) {
@@ -155,7 +196,7 @@ impl Decoder for NativeDecoder {
             return Ok(());
         }
         if !self.is_stream {
-            return Ok(());
+            return self.check_message(out);
         }
         let mut errors = std::mem::take(&mut self.errors);
         if !self.events.is_at_boundary() {
@@ -176,6 +217,12 @@ impl Decoder for NativeDecoder {
 
     fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {
         self.interrupt(&reason(interruption), out);
+    }
+
+    fn collected(&mut self, head: &mut response::Parts, _: &[u8]) {
+        if let Some(status) = self.in_band {
+            head.status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+        }
     }
 
     fn ping(&mut self, out: &mut BytesMut) {
@@ -266,6 +313,61 @@ mod tests {
                     "{message}"
                 );
             }
+        }
+    }
+
+    fn whole(body: &str) -> (u16, Result<String, CodecError>) {
+        let mut decoder = NativeDecoder {
+            keys: Arc::from([Secret::from("0123-plain_key")]),
+            ..NativeDecoder::default()
+        };
+        let (mut head, ()) = http::Response::new(()).into_parts();
+        assert!(matches!(decoder.head(&mut head), Ok(Delivery::Whole)));
+        let mut out = BytesMut::new();
+        decoder.chunk(body.as_bytes(), &mut out).unwrap();
+        let ended = decoder.end(&mut out);
+        decoder.collected(&mut head, &out);
+        let text = String::from_utf8(out.to_vec()).unwrap();
+        (head.status.as_u16(), ended.map(|()| text))
+    }
+
+    #[test]
+    fn a_whole_answer_that_is_no_message_is_no_answer() {
+        for body in [
+            "",
+            " \n",
+            "<html>",
+            "[1]",
+            r#"{"choices":[]}"#,
+            r#"{"type":"mess"#,
+        ] {
+            assert!(whole(body).1.is_err(), "{body}");
+        }
+        for body in [
+            r#"{"type":"message","content":[],"error":null}"#,
+            r#"{"content":[{"type":"text","text":"\u00e9"}]}"#,
+        ] {
+            assert_eq!(whole(body), (200, Ok(body.to_owned())));
+        }
+    }
+
+    #[test]
+    fn an_error_in_a_whole_answer_has_its_status_and_no_key() {
+        for (body, status) in [
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"bad key 0123-plain_key"}}"#,
+                502,
+            ),
+            (r#"{"error":{"code":400,"message":"0123-plain_key"}}"#, 400),
+            (r#"{"error":"0123-plain_key"}"#, 502),
+        ] {
+            let (seen, text) = whole(body);
+            let text = text.unwrap();
+            assert_eq!(seen, status, "{text}");
+            assert!(
+                text.contains("[REDACTED]") && !text.contains("plain_key"),
+                "{text}"
+            );
         }
     }
 

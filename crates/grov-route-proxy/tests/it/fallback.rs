@@ -1,6 +1,6 @@
 //! Fallbacks, keys and the circuit breaker.
 
-use crate::scene::{Scene, behave, file, message, saying};
+use crate::scene::{Scene, answering, behave, file, message, saying};
 use std::time::Duration;
 
 /// A provider file whose first label falls back to the second one.
@@ -43,6 +43,45 @@ async fn next_target_answers_if_the_first_refuses_connections() {
     let scene = Scene::with(Some(&with_fallback(&url, &second.url()))).await;
     let answer = scene.ask(Some("l0"), false).await;
     assert_eq!(answer.json()["content"][0]["text"], "second");
+}
+
+#[tokio::test]
+async fn an_accepted_answer_that_is_none_leads_to_the_next_target_and_opens_the_circuit() {
+    for body in [
+        "",
+        "<html>",
+        r#"{"error":{"code":503,"message":"busy"}}"#,
+        r#"{"choices":[]}"#,
+    ] {
+        for api in ["", "    api: anthropic\n"] {
+            let (first, second) = (answering(body).await, saying("second").await);
+            let text = with_fallback(&first, &second.url());
+            let text = text.replacen("    models:", &format!("{api}    models:"), 1);
+            let scene = Scene::with(Some(&text)).await;
+            for _ in 0..4 {
+                let answer = scene.ask(Some("l0"), false).await;
+                assert_eq!(answer.json()["content"][0]["text"], "second", "{api}{body}");
+            }
+            assert_eq!(scene.counter("retried"), 3, "{api}{body}");
+            let routes = scene.page("routes").await;
+            assert_eq!(routes["routes"][0]["circuit"], "open", "{api}{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_recovered_fallback_is_used_again() {
+    let (first, second) = (saying("first").await, saying("second").await);
+    behave(&first, "status=500,times=2");
+    behave(&second, "status=429,retry-after=1,times=1");
+    let scene = Scene::with(Some(&with_fallback(&first.url(), &second.url()))).await;
+    assert_ne!(scene.ask(Some("l0"), false).await.status, 200);
+    while scene.page("routes").await["routes"][1]["circuit"] != "half-open" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let answer = scene.ask(Some("l0"), false).await;
+    assert_eq!(answer.json()["content"][0]["text"], "second");
+    assert_eq!(scene.page("routes").await["routes"][1]["circuit"], "closed");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -270,4 +271,32 @@ pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
 pub(crate) fn scenario(text: &str) -> ScenarioSet {
     let blocks = vec![grov_sim::scenario::Block::Text(text.to_owned())];
     ScenarioSet::default().with("say", Scenario::of(vec![grov_sim::Step::of(blocks)]))
+}
+
+/// The address of a provider that gives every request this body as JSON, with status 200. The connection's end is the body's.
+pub(crate) async fn answering(body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut request = Vec::new();
+            while !is_whole(&request) && client.read_buf(&mut request).await.unwrap_or(0) > 0 {}
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+            let _ = client.write_all(format!("{head}{body}").as_bytes()).await;
+        }
+    });
+    format!("http://{address}")
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse::<usize>().ok())?
+    });
+    body.len() >= length.unwrap_or(0)
 }

@@ -236,6 +236,11 @@ fn named_status(kind: &str) -> Option<u16> {
     match kind {
         "rate_limit_error" | "rate_limit_exceeded" => Some(429),
         "overloaded_error" => Some(529),
+        "invalid_request_error" => Some(400),
+        "authentication_error" => Some(401),
+        "permission_error" => Some(403),
+        "not_found_error" => Some(404),
+        "request_too_large" => Some(413),
         _ => None,
     }
 }

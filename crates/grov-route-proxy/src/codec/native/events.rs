@@ -59,7 +59,8 @@ impl Events {
         self.has_data |= line.starts_with(b"data:");
         self.is_last |= matches!(line, b"event:message_stop" | b"event:error")
             || line.starts_with(br#"data:{"type":"message_stop""#)
-            || line.starts_with(br#"data:{"type":"error""#);
+            || line.starts_with(br#"data:{"type":"error""#)
+            || line.starts_with(br#"data:{"error":"#);
         self.line.clear();
     }
 }
@@ -93,6 +94,7 @@ mod tests {
             ),
             ("data: {\"type\": \"message_stop\"}\n\n", (true, true)),
             ("event: error\ndata: {}\n\nev", (false, true)),
+            ("data: {\"error\":{\"message\":\"busy\"}}\n\n", (true, true)),
             (
                 "data: {\"type\":\"x\",\"text\":\"event: message_stop\"}\n\n",
                 (true, false),
