@@ -120,6 +120,25 @@ fn the_guard_asks_about_a_forbidden_edit_while_the_database_is_locked() -> Resul
 }
 
 #[test]
+fn a_prompt_that_arrives_while_others_write_keeps_its_limit() -> Result<()> {
+    let scene = Scene::begun()?;
+    let hold = Hold::on(&scene.database(), "BEGIN IMMEDIATE")?;
+    let prompt = scene.input(json!({"prompt": "And don't touch src/other.rs"}));
+    thread::scope(|scope| {
+        let typed = scope.spawn(|| scene.grov.hook("UserPromptSubmit", &prompt));
+        thread::sleep(LOCK_TIME);
+        hold.release()?;
+        typed.join().ok().context("the hook's thread panicked")?
+    })?;
+    let file = scene.folder.path().join("work/src/other.rs");
+    let call =
+        json!({"tool_name": "Write", "tool_input": {"file_path": file, "content": "x"}, "tool_use_id": "t"});
+    let ended = scene.grov.hook("PreToolUse", &scene.input(call))?;
+    assert_eq!(decision(&ended.stdout)?, "ask", "{ended:?}");
+    Ok(())
+}
+
+#[test]
 fn the_guard_asks_about_a_forbidden_edit_while_the_database_cannot_be_opened() -> Result<()> {
     let scene = Scene::begun()?;
     let lock = File::open(scene.database().with_extension("db.lock"))?;

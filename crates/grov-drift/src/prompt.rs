@@ -35,6 +35,8 @@ const MAX_UNREAD_BYTES: u64 = 256 * 1024;
 const MAX_PREFETCH_BYTES: usize = 16 * 1024;
 /// Retries if another hook wrote at the same time.
 const MAX_ATTEMPTS: usize = 3;
+/// How long a prompt waits for a database that others write to. A lost prompt is a lost limit; without writers there is no wait.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of characters of injected text. The client truncates at 10,000.
 const MAX_CHARS: usize = 9_600;
 /// Estimated maximum number of characters per token.
@@ -92,7 +94,15 @@ struct PromptHandler<'a> {
 impl PromptHandler<'_> {
     /// Builds the injected text.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
-        let open = self.context.services.stores.open(Some(STORE_TIMEOUT));
+        let until = Instant::now() + PATIENCE;
+        let open = async {
+            loop {
+                match self.context.services.stores.open(Some(STORE_TIMEOUT)).await {
+                    Err(error) if error.is_transient() && Instant::now() < until => {}
+                    opened => return opened,
+                }
+            }
+        };
         let read = async {
             if self.prompt.len() <= MAX_PREFETCH_BYTES {
                 self.intents.prefetch_alone(&sanitize_prompt(self.prompt));
@@ -101,10 +111,15 @@ impl PromptHandler<'_> {
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
         let mut added = Additions::default();
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = 0;
+        while attempts < MAX_ATTEMPTS {
             match self.process(&*store, &mut added).await {
                 Ok(true) => break,
-                Ok(false) => added.correction = None,
+                Ok(false) => {
+                    added.correction = None;
+                    attempts += 1;
+                }
+                Err(error) if error.is_transient() && Instant::now() < until => added.correction = None,
                 Err(error) => {
                     // A correction that was not recorded must not be delivered, or every prompt would repeat it.
                     added.correction = None;
