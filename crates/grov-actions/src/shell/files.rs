@@ -59,6 +59,11 @@ pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argumen
 fn plain_files(shell: &mut Shell, name: &str, kind: EffectKind, skip: usize, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
     let operands = options.operands.iter().skip(skip);
+    let kind = if name == "yq" && options.has("-i --inplace --in-place") {
+        EffectKind::Modify
+    } else {
+        kind
+    };
     let places = match name {
         "mkdir" | "rmdir" => shell.folder_places(operands),
         _ => shell.places(operands),

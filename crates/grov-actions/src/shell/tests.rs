@@ -83,6 +83,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("echo x | sudo tee -a /etc/hosts > /dev/null", "modify /etc/hosts"),
     // Changing.
     ("sed -i 's/a/b/g' x.rs y.rs", "modify x.rs y.rs"),
+    ("yq -i '.a = 1' x.yml", "modify x.yml"),
+    ("yq '.a' x.yml", "read x.yml"),
     ("sed -i '' -e 's/a/b/' x.rs", "modify x.rs"),
     ("sed -i.bak -e s/a/b/ -e s/c/d/ x.rs", "modify x.rs"),
     ("sed --in-place=.orig 's/a/b/' x.rs", "modify x.rs"),
