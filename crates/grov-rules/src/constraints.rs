@@ -140,9 +140,12 @@ fn defines(text: &str) -> bool {
 
 /// The byte range of some words, with quotation marks around them.
 fn range(all: &[Word<'_>], (from, to): (usize, usize)) -> (usize, usize) {
+    // "Never connect to prod (db-main.int)"
+    let opens = all[from + 1..=to].iter().any(|word| word.before.ends_with('('));
+    let closes = usize::from(opens && all[to].after.starts_with(')'));
     (
         all[from].start - leading_mark(&all[from]),
-        all[to].end + closing_mark(&all[to]),
+        all[to].end + closing_mark(&all[to]).max(closes),
     )
 }
 

@@ -269,6 +269,21 @@ mod tests {
                 ],
                 &["No new packages"],
             ),
+            // One item of a list: the rest stays, and what is permitted is known from the later prompt.
+            (
+                &[
+                    "Refactor the cart. Don't touch tests or package.json.",
+                    "you may change the tests",
+                ],
+                &["Don't touch tests or package.json"],
+            ),
+            (
+                &[
+                    "Refactor the cart. Don't touch vendor/ or third_party/.",
+                    "you may touch vendor/ and third_party/",
+                ],
+                &[],
+            ),
             (
                 &[
                     "Add dark mode. Work only inside website/theme please. No new packages.",

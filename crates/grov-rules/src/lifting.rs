@@ -3,7 +3,7 @@
 use super::lexicon::is_stop_word;
 use super::parsed_prompt::ParsedPrompt;
 use super::phrased;
-use super::scope::{content_words, same_stem};
+use super::scope::{content_words, is_path, same_stem};
 use super::text::{Word, words};
 use grov_scope::phrases::{Found, Noun, PhraseList, Verb, nouns, verbs};
 
@@ -46,7 +46,10 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
     let assented = Some(said).filter(|said| words(said).len() <= MAX_ASSENT && prompt.constraints.is_empty());
     let mut was_lifted = false;
     constraints.retain(|constraint| {
-        let permitted = prompt.permissions.iter().any(|text| is_about(text, constraint));
+        let permitted = prompt
+            .permissions
+            .iter()
+            .any(|text| is_about(text, constraint) && !leaves_rest(text, constraint));
         // "Don't run it, only write it": the rest of a limit that is gone.
         let refers = was_lifted
             && (words(constraint).len() <= 5 && has_word(constraint, REFERRING)
@@ -58,6 +61,35 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
         !lifted
     });
 }
+
+/// Whether a constraint is a list of which a permission names only a part: "you may change the tests" after "don't touch tests or
+/// package.json".
+fn leaves_rest(permission: &str, constraint: &str) -> bool {
+    let nouns_of = |text: &str| -> Vec<Noun> { nouns(text).into_iter().map(|found| found.means).collect() };
+    let (permitted, named) = (nouns_of(permission), words(permission));
+    let items: Vec<Word<'_>> = words(constraint);
+    let separates = |word: &Word<'_>| word.after.trim() == "," || word.is_any(SEPARATORS);
+    let is_list = items.len() > 1 && items[..items.len() - 1].iter().any(separates);
+    let is_other = |word: &Word<'_>| {
+        let means = nouns_of(word.raw);
+        let is_thing = means
+            .iter()
+            .any(|noun| !matches!(noun, Noun::Anything | Noun::File | Noun::Folder))
+            || is_path(word.raw);
+        is_thing
+            && !means.iter().any(|noun| permitted.contains(noun))
+            && !named
+                .iter()
+                .any(|known| same_stem(&known.folded, &word.folded) || known.raw.contains(word.raw))
+    };
+    is_list && items.iter().any(is_other)
+}
+
+/// Words between the items of a list.
+#[rustfmt::skip]
+const SEPARATORS: &[&str] = &[
+    "and", "ani", "e", "en", "et", "i", "lub", "nici", "nor", "o", "oder", "of", "or", "oraz", "ou", "sau", "si", "und", "y",
+];
 
 fn has_word(text: &str, entries: &[&str]) -> bool {
     words(text).iter().any(|word| word.is_any(entries))

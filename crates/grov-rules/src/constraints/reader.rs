@@ -266,6 +266,8 @@ impl Reader<'_, '_> {
                         || next.before.contains(['(', '—', '¡', '¿'])
                         || next.before.contains("& ")
                         || self.words[at].after.contains(" &")
+                        // "Commit but don't push"
+                        || at == from && next.is_any(BUT) && self.forbids(at + 2)
                         || at > from
                             && !self.is_exception(at + 1)
                             && (at > from + 1 || !next.is_any(&["aber", "maar"]))
@@ -278,6 +280,15 @@ impl Reader<'_, '_> {
                 from = at + 1;
             }
         }
+    }
+
+    /// Whether a cue of a prohibition is at `at`.
+    fn forbids(&self, at: usize) -> bool {
+        let cue = self.cue(at).map(|(_, cue)| cue);
+        matches!(
+            cue,
+            Some(Cue::Dont | Cue::Negation | Cue::NegationAfter | Cue::Not | Cue::Prohibition)
+        )
     }
 
     /// "Anything but", "nothing but": no new clause.
@@ -550,7 +561,8 @@ impl Reader<'_, '_> {
                 break;
             }
             let words = &self.words[clause.from..=clause.to];
-            let path = words[0].before.contains('(') && words.iter().any(|word| is_path(word.raw));
+            let path = words[0].before.contains('(')
+                && words.iter().any(|word| is_path(word.raw) || is_host(word.raw));
             let at = self.after_leads(*clause);
             let starts = self.cue(at.min(clause.to)).map(|(_, cue)| cue);
             let excepts =
@@ -644,6 +656,17 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Whether a word is the name of a machine: `db-main.int`.
+fn is_host(word: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    word.contains('.') && word.split('.').all(is_part)
+}
+
 /// Words for nothing, before what alone may change.
 const NOTHING: &[&str] = &[
     "nada", "nic", "nichts", "niente", "niets", "niks", "nimic", "nothing", "nulla", "rien",
@@ -651,6 +674,11 @@ const NOTHING: &[&str] = &[
 
 /// "Nor" after a comma.
 const NOR: &[&str] = &["neither", "nor", "or", "ni", "nem", "ne", "ani", "noch", "nici"];
+
+/// Conjunctions before the opposite.
+const BUT: &[&str] = &[
+    "aber", "ale", "but", "dar", "doch", "ma", "maar", "mais", "mas", "pero",
+];
 
 /// Conjunctions that continue what is forbidden, also with another verb.
 #[rustfmt::skip]

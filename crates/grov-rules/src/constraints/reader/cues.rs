@@ -67,7 +67,10 @@ impl Reader<'_, '_> {
                 (will && !self.narrates(start, at)).then_some(start)
             }
             Cue::Prohibition => (first && (has_more || length > 1)).then_some(at),
-            Cue::Dont => (first && self.dont(index, at, length)).then_some(at),
+            Cue::Dont => {
+                let counts = first || self.runs_on(start, at, length);
+                (counts && self.dont(index, at, length)).then_some(at)
+            }
             Cue::Must => self.must(start, at, length).then_some(start),
             Cue::Not => self.not(index, start, at),
             Cue::NotYet => (first && (!has_more || self.words[following - 1].pauses())).then_some(at),
@@ -87,6 +90,11 @@ impl Reader<'_, '_> {
                 let names =
                     (following..=clause.to).any(|at| is_path(self.words[at].raw) || self.noun(at).is_some());
                 names.then_some(at)
+            }
+            // "Tu peux commiter, mais pas pusher"
+            Cue::NegationAfter if first && self.words[at].is_any(&["pas"]) && has_more => {
+                let acts = self.verb(following).is_some() && self.words[following].folded.ends_with("er");
+                (acts && !self.narrates(following, clause.to)).then_some(at)
             }
             Cue::NegationAfter => {
                 let verb = !first && at - start <= 2 && self.is_order(start) && !self.is_idle(start);
@@ -201,13 +209,32 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// "Fix the rounding dont touch tests": an order, and a prohibition of what only the agent does, without a pause between them.
+    fn runs_on(&self, start: usize, at: usize, length: usize) -> bool {
+        const AGENTS: &[&str] = &[
+            "bump", "commit", "deploy", "edit", "install", "modify", "push", "rebase", "refactor",
+            "reformat", "touch",
+        ];
+        const RUN_ON: &[&str] = &["do", "don't", "dont"];
+        let before = &self.words[at - 1];
+        self.words[at].is_any(RUN_ON)
+            && self.is_order(start)
+            && !self.is_idle(start)
+            && !SUBJECTS.contains(&before.folded)
+            && !self.narrates(start, at - 1)
+            && self
+                .words
+                .get(at + length)
+                .is_some_and(|verb| verb.is_any(AGENTS))
+    }
+
     /// "Don't", "do not" and "never" before a verb.
     fn dont(&self, index: usize, at: usize, length: usize) -> bool {
         let Some(verb) = self.words.get(at + length) else {
             return false;
         };
         let clause = self.clauses[index];
-        let never = length == 1 && self.words[at].is_any(&["never", "niciodata"]);
+        let never = length <= 2 && self.words[at].is_any(&["never", "niciodata"]);
         // "They don't run here and don't fail there" continues a description.
         let goes_on = index > 0 && !self.words[clause.from.saturating_sub(1)].pauses() && {
             let before = self.clauses[index - 1];
