@@ -191,9 +191,13 @@ impl Constraints {
             .and_then(|at| instructions.get(at));
         let earlier = earlier.map_or("", String::as_str);
         let languages = prompt.map_or(Languages::NONE, |prompt| Languages::of(&words(prompt)));
-        let words = clause::tokens(text, languages);
-        if permitted.iter().any(|permission| permission.lifts(&words)) {
-            return;
+        let mut words = clause::tokens(text, languages);
+        for permission in permitted {
+            match permission.rest_of(&words) {
+                Some(rest) => words = rest,
+                None if permission.lifts(&words) => return,
+                None => {}
+            }
         }
         // "Ask me before you delete a file", and later "yes, they can go".
         let is_question = words.iter().any(|word| word.is_any(&[Term::Ask]));

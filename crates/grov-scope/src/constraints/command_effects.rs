@@ -56,6 +56,7 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::In(environments) => programs.any(|program| acts_in(program, environments)),
         ForbiddenCommand::Format => programs.any(|program| formats(program) || does(program, &["format"])),
         ForbiddenCommand::Tests => has(EffectKind::Test),
+        ForbiddenCommand::AllTests => programs.any(runs_all_tests),
         ForbiddenCommand::Snapshots => {
             programs.any(|program| updates_snapshots(program) || does(program, &["snapshots"]))
         }
@@ -181,6 +182,40 @@ pub(super) fn only_looks(program: &Program) -> bool {
             "-list-avds",
         ])
         || program.name() == "kill" && program.has_word(&["-l", "-L"])
+}
+
+/// Whether a program that tests is told no file and no test to run.
+fn runs_all_tests(program: &Program) -> bool {
+    const CHOOSING: &[&str] = &[
+        "-k",
+        "-m",
+        "-t",
+        "-p",
+        "--filter",
+        "--grep",
+        "--package",
+        "--test",
+        "--tests",
+        "--testNamePattern",
+        "-g",
+        "-run",
+        "--run",
+        "--lf",
+        "-pl",
+        "-Dtest",
+        "--match",
+        "--only",
+        "--spec",
+    ];
+    let mut operands = program.operands();
+    let names_file =
+        operands.any(|word| word.contains(['/', '.', ':', '*']) && word != "." && word != "./...");
+    let mut words = program.words();
+    let chooses = words.any(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        CHOOSING.contains(&name)
+    });
+    does(program, &["tests"]) && !names_file && !chooses
 }
 
 /// Whether a command of a cloud's client changes something: `aws lambda update-function-code`.
@@ -515,6 +550,12 @@ const MANIFESTS: &[(&str, &str)] = &[
 /// Subcommands that change it.
 const CHANGING_MANIFESTS: &[&str] = &[
     "add",
+    "init",
+    "pkg",
+    "remove",
+    "rm",
+    "set-version",
+    "uninstall",
     "get",
     "require",
     "update",
@@ -535,8 +576,11 @@ pub(super) fn changed_manifest(program: &Program) -> Option<&'static str> {
         && operands
             .next()
             .is_some_and(|word| CHANGING_MANIFESTS.contains(&word));
+    // `npm pkg get`
+    let reads = command == "pkg" && program.has_word(&["get"]);
     (!only_looks(program)
-        && (CHANGING_MANIFESTS.contains(&command) && program.name() != "npx"
+        && (CHANGING_MANIFESTS.contains(&command) && program.name() != "npx" && !reads
+            || command == "version" && operands.next().is_some()
             || command == "npm-check-updates"
             || installs
             || nested

@@ -90,6 +90,7 @@ fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
         ForbiddenCommand::Upgrade => vec!["upgrade", "bump"],
         ForbiddenCommand::Format => vec!["format", "reformat", "fmt"],
         ForbiddenCommand::Tests => vec!["tests", "testele"],
+        ForbiddenCommand::AllTests => vec!["suite", "everything", "all"],
         ForbiddenCommand::Snapshots => vec!["snapshots", "snapshot"],
         ForbiddenCommand::Migrate | ForbiddenCommand::GenerateMigration => {
             vec!["migrate", "migration", "migrations"]

@@ -177,7 +177,9 @@ impl Forbidden {
 
     /// Whether a sentence that requests something names it.
     pub(super) fn is_lifted_by(&self, sentence: &Sentence) -> bool {
-        let names: Vec<&str> = self.named_by.iter().map(String::as_str).collect();
+        // "Commit it" after "no commits"
+        let singular = self.named_by.iter().filter_map(|name| name.strip_suffix('s'));
+        let names: Vec<&str> = self.named_by.iter().map(String::as_str).chain(singular).collect();
         if self.is_partly_lifted {
             return false;
         }

@@ -104,6 +104,8 @@ pub(super) enum ForbiddenCommand {
     Format,
     /// A run of the tests.
     Tests,
+    /// A run of all tests: one that names no file and no test.
+    AllTests,
     /// An update of recorded outputs.
     Snapshots,
     /// A run of database migrations.

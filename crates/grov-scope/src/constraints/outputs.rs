@@ -1,5 +1,6 @@
 //! The files and folders into which options let programs write: `tsc --outDir lib`, `curl -o a.json`.
 
+use super::command_effects::formats;
 use crate::file_kind::is_build_output;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{ExecutionHost, Program};
@@ -57,15 +58,18 @@ pub(super) fn rewritten(root: &ProjectRoot, program: &Program) -> Vec<Normalized
             "--autocorrect-all",
             "--auto-correct",
         ]);
-    if !rewrites || program.host != ExecutionHost::Local {
+    if !(rewrites || formats(program)) || program.host != ExecutionHost::Local {
         return Vec::new();
     }
+    // `black vendor`: what a formatter is given is a place, also without a sign of a path.
+    let is_formatter = formats(program);
     let paths = program
         .operands()
-        .filter(|word| is_path(word) && !word.starts_with('.'));
+        .filter(|word| (is_formatter || is_path(word)) && !word.starts_with('.'));
     let places = paths.map(|path| NormalizedPath::new(root, path));
+    // Who formats build output names it.
     places
-        .filter(|place| place.is_in_project() && !is_build_output(place))
+        .filter(|place| place.is_in_project() && (is_formatter || !is_build_output(place)))
         .collect()
 }
 

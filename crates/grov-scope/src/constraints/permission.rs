@@ -69,6 +69,29 @@ impl Permission {
         }
     }
 
+    /// The words of a constraint that it lifts in part: it permits some of the things that a list forbids. `None` if the constraint
+    /// is no list, or nothing of it is left or lifted.
+    pub(super) fn rest_of(&self, constraint: &[Token]) -> Option<Vec<Token>> {
+        const SEPARATORS: &[&str] = &[
+            "or", "nor", "oder", "ou", "o", "e", "et", "y", "lub", "ani", "ni", "of", "en", "sau", "si",
+            "und", "and", "i",
+        ];
+        let is_separated = |token: &Token| {
+            token.pauses || token.is(Term::And) || SEPARATORS.contains(&token.folded.as_str())
+        };
+        let is_list = constraint.iter().rev().skip(1).any(is_separated);
+        let is_permitted = |token: &Token| self.objects.contains(&token.key());
+        if !is_list || self.objects.is_empty() || !constraint.iter().any(is_permitted) {
+            return None;
+        }
+        let rest: Vec<Token> = constraint
+            .iter()
+            .filter(|token| !is_permitted(token))
+            .cloned()
+            .collect();
+        (!Self::of(&rest).objects.is_empty()).then_some(rest)
+    }
+
     /// Whether it lifts a constraint with these words: it permits the action that the constraint forbids, of the same
     /// object or of any.
     pub(super) fn lifts(&self, constraint: &[Token]) -> bool {

@@ -227,7 +227,7 @@ const WORKING: &[&[&str]] = &[
 
 /// Stems of verbs for what others see, besides those of [`WORKING`]: the guard asks about it unless a prompt says so.
 #[rustfmt::skip]
-const ACTS: &[&str] = &["push", "merg", "land.", "tag.", "pr.", "mr.", "rebas", "amend", "squash", "force", "appl", "migrat", "rollback", "merge", "fusion", "scal.", "mergeaz", "合并", "マージ"];
+const ACTS: &[&str] = &["commit", "comit", "提交", "コミット", "push", "merg", "land.", "tag.", "pr.", "mr.", "rebas", "amend", "squash", "force", "appl", "migrat", "rollback", "merge", "fusion", "scal.", "mergeaz", "合并", "マージ"];
 
 /// Whether a prompt asks for something that the guard would ask about otherwise, such as "push" or "ok, ship it".
 pub fn asks_to_act(prompt: &str) -> bool {

@@ -11,6 +11,7 @@ use crate::constraints::vocabulary::Term;
 pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, context: &Context) -> Vec<Limit> {
     let mut found: Vec<ForbiddenCommand> = parts.flags.iter().cloned().map(ForbiddenCommand::Flag).collect();
     found.extend(programs(rule));
+    let runs = parts.has_any(&[Term::Run, Term::Use, Term::Apply]);
     let forces = rule.iter().any(|token| token.folded.contains("force"));
     if forces && parts.has(Term::Push) {
         found.push(ForbiddenCommand::ForcePush);
@@ -31,6 +32,15 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
             names.extend(context.script_words.iter().cloned());
         }
         found.extend((!names.is_empty()).then_some(ForbiddenCommand::Script(names)));
+    }
+    let is_whole = rule.iter().any(|token| WHOLE.contains(&token.folded.as_str()));
+    if runs
+        && is_whole
+        && rule
+            .iter()
+            .any(|token| token.is(Term::Tests) || SUITES.contains(&token.folded.as_str()))
+    {
+        found.push(ForbiddenCommand::AllTests);
     }
     found.extend(git_actions(rule));
     // "Don't run the build"
@@ -53,7 +63,6 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         found.push(ForbiddenCommand::Restart);
     }
     // "Don't run deploy.sh"
-    let runs = parts.has_any(&[Term::Run, Term::Use, Term::Apply]);
     if runs && !parts.has(Term::Change) {
         let files = parts.places.iter().filter_map(|place| match place {
             Place::Path(path) if !path.contains('*') => Some(path.trim_start_matches("./").to_lowercase()),
@@ -160,6 +169,16 @@ pub(in crate::constraints) const PROGRAMS: &[&str] = &[
     "ansible", "artisan", "aws", "az", "cargo", "docker", "docker-compose", "flutter", "gcloud", "gh", "git", "gradle", "helm", "kubectl", "mix", "mvn", "npm", "npx", "pnpm", "pip", "poetry",
     "rails", "rake", "terraform", "tofu", "uv", "yarn",
 ];
+
+/// Words for the whole of something.
+#[rustfmt::skip]
+const WHOLE: &[&str] = &[
+    "full", "whole", "entire", "complete", "all", "ganze", "ganzen", "gesamte", "gesamten", "komplette", "kompletten", "alle", "toute", "tous", "complete", "entera", "completa", "todos", "toda",
+    "intera", "tutti", "inteira", "toata", "toate", "cala", "calego", "wszystkich", "hele", "volledige", "全部", "所有", "すべて",
+];
+
+/// Words for tests as a whole.
+const SUITES: &[&str] = &["suite", "testsuite", "test-suite", "suita", "suíte", "suit"];
 
 /// Words for machines that others use.
 const HOSTS: &[&str] = &[

@@ -131,6 +131,10 @@ impl ClauseReader<'_> {
         if let Some(limit) = self.only_dry_runs() {
             return vec![limit];
         }
+        // "Read only on the db"
+        if self.reads_only_data() {
+            return vec![Limit::Command(ForbiddenCommand::DatabaseWrite)];
+        }
         if self.is_read_only() {
             return vec![Limit::ReadOnly];
         }
@@ -209,6 +213,18 @@ impl ClauseReader<'_> {
                 _ => Vec::new(),
             },
         }
+    }
+
+    /// Whether stored data alone may only be read.
+    fn reads_only_data(&self) -> bool {
+        let says = |pair: &[Token]| pair[0].folded == "read" && pair[1].is(Term::Only);
+        let is_adjective = |token: &Token| {
+            matches!(token.folded.as_str(), "read-only" | "readonly")
+                || token.folded == "read" && token.is(Term::Still)
+        };
+        let names_data = |token: &Token| matches!(token.folded.as_str(), "db" | "database" | "databases");
+        let is_said = self.clause.windows(2).any(says) || self.clause.iter().any(is_adjective);
+        is_said && self.clause.iter().any(names_data) && !self.clause.iter().any(Token::is_place)
     }
 
     /// "Read only", "this is a read-only task". "The config is read-only" is about the config.

@@ -50,6 +50,13 @@ fn breaks(constraint: &str, prompt: &str, action: &ActionSketch) -> Option<Strin
     broken.map(|finding| finding.reason)
 }
 
+/// Whether an action breaks a limit, or is a reason to ask.
+fn breaks_a_limit(rules: &Rules, action: &str) -> bool {
+    let mut found = rules.assess_without_history(&sketch(action)).findings;
+    found.extend(rules.questions(&sketch(action), true));
+    found.iter().any(|finding| finding.rule == Rule::Constraint)
+}
+
 /// A prompt, its limit, and the actions that break it and those that do not.
 type Case<'c> = (&'c str, &'c str, &'c [&'c str], &'c [&'c str]);
 

@@ -481,6 +481,12 @@ impl Named {
         let mut has_verb = false;
         for (at, token) in object.iter().enumerate() {
             named.rest |= token.is_any(&[Term::Else, Term::Source]);
+            let is_machine = token.raw.contains('.') && token.raw.contains('-') && !token.raw.contains('/');
+            if is_ip_address(&token.raw) {
+                named.hosts.push(token.raw.clone());
+                continue;
+            }
+            named.hosts.extend(is_machine.then(|| token.raw.clone()));
             // "Don't touch the import": the second verb is a noun.
             let is_verb = token.is_action();
             let is_noun = token.term.is_none()
@@ -531,9 +537,6 @@ impl Named {
             }
             if branches::is_named(object, at) {
                 named.branches.push(token.folded.clone());
-            }
-            if token.raw.contains('.') && token.raw.contains('-') {
-                named.hosts.push(token.raw.clone());
             }
             // A domain, or a call that is recognized as it is written.
             if token.raw.contains(['.', '(']) && !token.is_quoted {
@@ -754,4 +757,10 @@ impl Named {
             && self.amounts.is_empty()
             && !self.rest
     }
+}
+
+/// Whether a word is an address such as `10.0.0.5`, with or without a port.
+fn is_ip_address(word: &str) -> bool {
+    let host = word.split(':').next().unwrap_or(word);
+    host.parse::<std::net::Ipv4Addr>().is_ok()
 }

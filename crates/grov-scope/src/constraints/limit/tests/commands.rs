@@ -196,3 +196,116 @@ fn commands_are_read_as_they_are_written_and_where_they_run() {
         ),
     ]);
 }
+
+#[test]
+fn all_tests_are_forbidden_and_single_ones_are_not() {
+    check(&[(
+        "don't run the full test suite",
+        &[
+            "pytest",
+            "make test",
+            "npm test",
+            "cargo test --workspace",
+            "php artisan test",
+            "vendor/bin/phpunit",
+        ],
+        &[
+            "pytest tests/test_importer.py",
+            "pytest -k importer",
+            "cargo test -p parser",
+            "npx jest src/a.test.ts",
+            "go test ./internal/auth/...",
+        ],
+    )]);
+}
+
+#[test]
+fn data_that_may_only_be_read_is_not_written() {
+    check(&[(
+        "read only on the db pls",
+        &["psql -c 'UPDATE orders SET x = 1'", "mysql -e 'DELETE FROM a'"],
+        &["psql -c 'SELECT count(*) FROM orders'", "edit src/a.py"],
+    )]);
+}
+
+#[test]
+fn what_a_formatter_or_a_package_manager_rewrites_is_a_change() {
+    check(&[
+        (
+            "don't touch vendor/",
+            &[
+                "black vendor app",
+                "isort vendor app",
+                "npx prettier --write vendor src",
+            ],
+            &[
+                "black app",
+                "npx prettier --check vendor",
+                "npx prettier --write src",
+            ],
+        ),
+        (
+            "don't touch package.json",
+            &[
+                "npm pkg set scripts.x=y",
+                "npm version patch",
+                "npm uninstall got",
+                "pnpm remove got",
+                "npm init -y",
+            ],
+            &[
+                "npm pkg get scripts",
+                "npm ci",
+                "npm run version",
+                "npm version",
+                "npm ls",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn machines_and_files_are_named_in_plain_words() {
+    for (limit, action, expected) in [
+        (
+            "don't run anything against 10.0.0.5",
+            "psql -h 10.0.0.5 -c 'select 1'",
+            true,
+        ),
+        ("don't run anything against 10.0.0.5", "ssh 10.0.0.5 ls", true),
+        (
+            "don't run anything against 10.0.0.5",
+            "rsync -a out/ 10.0.0.5:/srv/",
+            true,
+        ),
+        (
+            "don't run anything against 10.0.0.5",
+            "psql -h 10.0.0.6 -c 'select 1'",
+            false,
+        ),
+        (
+            "never connect to prod (db-main.int)",
+            "psql -h db-main.int -c 'select 1'",
+            true,
+        ),
+        (
+            "never connect to prod (db-main.int)",
+            "psql -h db-replica.int -c 'select 1'",
+            false,
+        ),
+        ("dont change the compose file", "edit docker-compose.yml", true),
+        (
+            "dont change the compose file",
+            "yq -i '.a.b = 1' docker-compose.yml",
+            true,
+        ),
+    ] {
+        let contract = GoalContract {
+            instructions: vec![format!("Fix the page. {limit}")],
+            constraints: vec![limit.to_owned()],
+            ..GoalContract::default()
+        };
+        let rules = Rules::new(contract, Some("/home/me/p"));
+        assert_eq!(breaks_a_limit(&rules, action), expected, "{limit} | {action}");
+    }
+}

@@ -13,13 +13,6 @@ fn breaks_after(prompt: &str, limits: &[&str], later: &str, action: &str) -> boo
     breaks_a_limit(&rules, action)
 }
 
-/// Whether an action breaks a limit, or is a reason to ask.
-fn breaks_a_limit(rules: &Rules, action: &str) -> bool {
-    let mut found = rules.assess_without_history(&sketch(action)).findings;
-    found.extend(rules.questions(&sketch(action), true));
-    found.iter().any(|finding| finding.rule == Rule::Constraint)
-}
-
 #[test]
 fn a_later_permission_in_a_clause_lifts_a_command() {
     let first = "Fix it, don't commit, don't push";
@@ -262,5 +255,67 @@ fn a_yes_to_a_question_answers_a_limit_that_waits_for_it() {
         rules.record_consent(&crate::consent::agreed("yes", agreed).join("\n"));
         let found = breaks_a_limit(&rules, command);
         assert_eq!(found, expected, "{prompt} | {agreed} | {command}");
+    }
+}
+
+#[test]
+fn a_permission_for_one_item_of_a_list_leaves_the_others_forbidden() {
+    let list = "don't touch the tests, package.json or config/";
+    for (limit, later, action, expected) in [
+        (
+            "dont touch tests or package.json",
+            "you may change the tests",
+            "npm i lodash",
+            true,
+        ),
+        (
+            "dont touch tests or package.json",
+            "you may change the tests",
+            "edit package.json",
+            true,
+        ),
+        (
+            "dont touch tests or package.json",
+            "you may change the tests",
+            "edit tests/a.test.js",
+            false,
+        ),
+        (
+            "dont touch tests or package.json",
+            "you can edit package.json",
+            "edit tests/a.test.js",
+            true,
+        ),
+        (list, "you may change the tests", "edit config/a.yml", true),
+        (list, "you can edit config/", "edit package.json", true),
+        (list, "you can edit config/", "edit config/a.yml", false),
+        (
+            "don't touch vendor and third_party",
+            "you may touch vendor and third_party now",
+            "edit vendor/a.c",
+            false,
+        ),
+    ] {
+        let prompt = format!("Refactor the cart. {limit}");
+        let found = breaks_after(&prompt, &[limit], later, action);
+        assert_eq!(found, expected, "{limit} | {later} | {action}");
+    }
+}
+
+#[test]
+fn an_order_lifts_a_limit_that_names_the_act_in_the_plural() {
+    for (limit, later) in [
+        ("no commits", "commit it"),
+        ("no commits please", "go ahead and commit"),
+        ("no git commits", "please commit"),
+        ("don't commit", "commit it"),
+    ] {
+        let prompt = format!("Fix the typo. {limit}");
+        let commit = "git commit -am x";
+        assert!(breaks_after(&prompt, &[limit], "is it done?", commit), "{limit}");
+        assert!(
+            !breaks_after(&prompt, &[limit], later, commit),
+            "{limit}: {later}"
+        );
     }
 }
