@@ -19,9 +19,10 @@ use crate::file_kind::{FileKind, is_build_output, is_temporary};
 pub(crate) use file_change::FileChange;
 use grov_domain::{Finding, Rule};
 use request::{
-    ADDING, CONFIGURING, COVERAGE, DEPLOYING, FOCUSING, HOOKS, REMOVING, RESTRUCTURING, RETRYING, Request,
-    SKIPPING, TLS, Topic,
+    ADDING, CONFIGURING, COVERAGE, DEPLOYING, FOCUSING, HOOKS, REMOVING, RETRYING, Request, SKIPPING, TLS,
+    Topic,
 };
+pub(crate) use request::{RESTRUCTURING, names_checks};
 
 /// The score of an edit that is asked about.
 const ASKED_ABOUT: u8 = 4;

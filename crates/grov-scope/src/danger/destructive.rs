@@ -9,7 +9,9 @@ pub(super) use devices::disk_of;
 pub(super) use windows::{as_typed, is_error_action, is_option as is_windows_option};
 
 use super::effects::stems::DISCARD;
+use super::files::is_made_by_programs;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
+use crate::edits::RESTRUCTURING;
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, ExecutionHost, Finding, Program, operands};
@@ -241,7 +243,8 @@ fn unrelated_removal(
 ) -> Option<Finding> {
     let has_scope = !context.compiled.scope.is_empty();
     let whole = place.components().count() == 1 && SOURCES.contains(&place.name());
-    let is_weighed = whole || has_scope && !is_replaced;
+    let is_part = !is_replaced && is_part_of_sources(place);
+    let is_weighed = whole || is_part || has_scope && !is_replaced;
     let fine = !is_weighed
         || !place.is_in_project()
         || is_temporary(place)
@@ -254,12 +257,13 @@ fn unrelated_removal(
         || context.asks_for_removal()
             && (!whole || context.names(place) || context.compiled.request.is_about(EVERYTHING))
         || context.compiled.request.mentions_any(REARRANGING)
-            && !(whole && context.compiled.request.orders_any(&["renam"]));
+            && !(whole && context.compiled.request.orders_any(&["renam"]))
+        || is_part && context.compiled.request.mentions_any(RESTRUCTURING);
     if fine {
         return None;
     }
     let name = place.display();
-    if whole {
+    if whole || is_part {
         return finding(
             RISKY,
             Some(name),
@@ -271,6 +275,35 @@ fn unrelated_removal(
         Some(name),
         format!("{name} is removed, and is unrelated to the request"),
     )
+}
+
+/// Whether a place is a folder directly in one of sources: `src/components`, `packages/ui`. What is generated, for trials, or old by
+/// its name is removed in ordinary work.
+fn is_part_of_sources(place: &NormalizedPath) -> bool {
+    const SPENT: &[&str] = &[
+        "auto",
+        "dead",
+        "deprecated",
+        "gen",
+        "generated",
+        "legacy",
+        "obsolete",
+        "old",
+        "unused",
+    ];
+    let parts: Vec<&str> = place.components().collect();
+    let [sources, part] = parts[..] else {
+        return false;
+    };
+    let is_spent = part
+        .split(['-', '_'])
+        .any(|word| SPENT.contains(&word) || word.starts_with("generat"));
+    let is_plain = !part.contains(['.', '*', '$']);
+    SOURCES.contains(&sources)
+        && is_plain
+        && !is_spent
+        && !super::is_for_trial(part)
+        && !is_made_by_programs(place)
 }
 
 /// Whether the agent created or changed the path, or the user named or allowed it.

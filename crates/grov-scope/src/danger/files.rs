@@ -311,10 +311,7 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             let is_asked = context.asks_for_removal_of(&place) && !is_recursive;
             return outside_removal(&place, context).filter(|_| !is_made_again && !is_asked);
         }
-        let is_loss = is_valuable(&place, is_recursive)
-            && !is_build_output(&place)
-            && !place.components().any(is_for_trial);
-        let asked = context.asks_for_removal_of(&place) || request.orders_any(&["reset", "recreat", "fresh"]);
+        let asked = is_removal_asked(&place, is_recursive, context);
         let is_unasked = request.only_looks()
             && !is_made_by_programs(&place)
             && !context.uses_temporary
@@ -324,8 +321,36 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             let reason = format!("{name} is removed although only a look was asked for");
             return finding(RISKY, Some(name), reason);
         }
-        let reason = format!("{name} is removed and cannot be restored, which was not requested");
-        finding(RISKY, Some(name), reason).filter(|_| is_loss && !asked)
+        data_loss(&place, is_recursive, context)
+    })
+}
+
+/// Whether the removal of a place is asked for. "Remove dead code" asks for no folder of data.
+fn is_removal_asked(place: &NormalizedPath, is_recursive: bool, context: &EvaluationContext<'_>) -> bool {
+    let is_named = !(is_recursive && is_valuable(place, true)) || context.names(place);
+    let resets = &["reset", "recreat", "fresh"];
+    context.asks_for_removal_of(place) && is_named || context.compiled.request.orders_any(resets)
+}
+
+/// The finding for a removed place that holds what cannot be created again.
+fn data_loss(place: &NormalizedPath, is_recursive: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let is_loss =
+        is_valuable(place, is_recursive) && !is_build_output(place) && !place.components().any(is_for_trial);
+    let name = place.display();
+    let reason = format!("{name} is removed and cannot be restored, which was not requested");
+    finding(RISKY, Some(name), reason).filter(|_| is_loss && !is_removal_asked(place, is_recursive, context))
+}
+
+/// The finding for data in the project that a script removes.
+pub(super) fn data_removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    if !matches!(command.name(), "rm" | "unlink" | "shred" | "rimraf") {
+        return None;
+    }
+    command.operands().find_map(|path| {
+        let place = NormalizedPath::new(context.root, &context.directory.path(path)?);
+        let is_free = !place.is_in_project() || is_excused(&place, context) || is_temporary(&place);
+        let lost = data_loss(&place, is_recursive(command), context).filter(|_| !is_free)?;
+        finding(DESTRUCTIVE, lost.file.as_deref(), lost.reason)
     })
 }
 

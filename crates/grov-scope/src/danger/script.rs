@@ -86,8 +86,12 @@ fn danger_of(
     let source = source(command, programs);
     let is_asked_for = is_target_requested(script, context);
     // A target that checks or shows, or any target if only a look was asked for, has no other effects.
+    let is_own = context.has_changed(&NormalizedPath::new(context.root, &script.path));
     let least = if is_asked_for {
         CRITICAL
+    } else if is_own {
+        // What the agent wrote a moment ago is as good as typed.
+        RISKY
     } else if is_quiet(script) || context.compiled.request.only_looks() {
         RISKY
     } else {
@@ -97,12 +101,13 @@ fn danger_of(
     let sets_up = PROVISIONING.binary_search(&command.name()).is_ok();
     let data = destructive::of_command(command, source, programs, context)
         .or_else(|| files::removed_outside(command, context))
+        .or_else(|| files::data_removed(command, context).filter(|_| is_own || !is_quiet(script)))
         .or_else(|| statements::of_command(command, source, context))
         .or_else(|| {
             let found = effects::of_command(command, programs, context);
             found.filter(|danger| !sets_up || danger.reason.contains("turns off"))
         })
-        .filter(|danger| !is_excused(command, danger, script));
+        .filter(|danger| !is_excused(command, danger, script, context));
     data.or_else(|| outbound::of_command(command, source, programs, context))
         .or_else(|| match command.host {
             ExecutionHost::Container => None,
@@ -126,16 +131,25 @@ fn is_quiet(script: &RunScript) -> bool {
 }
 
 /// Whether the removal of data is part of what such a script is for, as `git clean` is, or its target is not known.
-fn is_excused(command: &Program, danger: &Finding, script: &RunScript) -> bool {
+fn is_excused(
+    command: &Program,
+    danger: &Finding,
+    script: &RunScript,
+    context: &EvaluationContext<'_>,
+) -> bool {
     let is_unknown = command.name() == "dropdb" && command.operands().any(|name| name.contains('$'));
     let is_ordinary = is_unknown || command.git().0 == "clean";
-    let mut words = script.path.split(|letter: char| !letter.is_ascii_alphanumeric());
+    // Where the project is says nothing: it may be a folder for temporary files.
+    let place = NormalizedPath::new(context.root, &script.path);
+    let mut words = place
+        .as_str()
+        .split(|letter: char| !letter.is_ascii_alphanumeric());
     let text = script.text.to_ascii_lowercase();
     let is_live = ["prod_", "_prod", "production", "prod."]
         .iter()
         .any(|name| text.contains(name));
     let is_data = danger.file.is_none() && danger.at_most > CRITICAL && !is_live;
-    is_ordinary || is_data && (words.any(|word| TRIALS.contains(&word)) || is_for_trial(&script.path))
+    is_ordinary || is_data && (words.any(|word| TRIALS.contains(&word)) || is_for_trial(place.as_str()))
 }
 
 /// Whether the request names each target that runs: "run make db-reset".

@@ -4,6 +4,7 @@
 //! Edits whose file is known are compared line by line in `edits`. Here only the new text of a command is known.
 
 use super::{EvaluationContext, RISKY, finding};
+use crate::edits::names_checks;
 use grov_domain::{Finding, Program};
 
 /// Marks of tests that no longer run, and of checks that no longer fail.
@@ -44,7 +45,7 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
             let text = text.to_lowercase();
             MARKS.iter().find(|mark| text.contains(**mark)).copied()
         })
-        .filter(|_| !request.requests_any(ASKING))?;
+        .filter(|_| !(names_checks(request) && request.requests_any(ASKING)))?;
     let mark = mark.trim_start_matches('\\');
     finding(
         RISKY,

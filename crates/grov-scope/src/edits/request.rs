@@ -27,7 +27,7 @@ pub(super) const REMOVING: &[&str] = &[
 
 /// Words that ask to rearrange code.
 #[rustfmt::skip]
-pub(super) const RESTRUCTURING: &[&str] = &[
+pub(crate) const RESTRUCTURING: &[&str] = &[
     "renam", "move.", "moved.", "moves.", "moving.", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "extract", "split",
     "consolidat", "dedup", "simplif", "parametri", "parameteri", "tabl", "convert", "port.", "porting.", "rework",
     "redenum", "muta.", "mutam.", "mutat.", "inlocui", "rescri", "umbenen", "verschieb", "ersetz", "umstell", "aufteil", "aufraum", "deplac", "remplac", "reecri", "divis",
@@ -144,6 +144,21 @@ const NEW: &[&str] = &[
     "anad", "escrib", "dodaj", "napisz", "toevoeg", "schrijf", "adaug", "scrie", "添加", "写", "追加", "書",
 ];
 
+/// Other words of what guards a project, or of the settings of checks.
+#[rustfmt::skip]
+const GUARDS: &[&str] = &[
+    "assert", "coverage", "e2e", "snapshot", "smoke", "cases.", "scenario", "strict", "tsconfig", "rule.", "rules.", "ruleset", "workflow", "gate.", "checks.", "checker",
+    "verif", "validat", "protect", "prevent", "safeguard", "guard", "threshold", "hook", "audit", "scan", "format", "style.", "standard", "preset", "annotat",
+    "regel", "regl", "regla", "regol", "regra", "regul", "abdeckung", "cobertura", "couverture", "copertura", "规则", "ルール", "覆盖率", "カバレッジ", "检查", "チェック",
+];
+
+/// Whether a request names tests, checks, or what else an edit may weaken: "skip the intro" asks for no skipped test.
+pub(crate) fn names_checks(words: &RequestWords) -> bool {
+    [TESTS, CHECKS, REPORTED, GUARDS]
+        .iter()
+        .any(|stems| words.is_about(stems))
+}
+
 /// A topic of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -178,8 +193,14 @@ impl<'a> Request<'a> {
 
     /// Whether the user asked for an edit in one of these words.
     pub(super) fn asks_for(&self, requests: &[&[&str]]) -> bool {
+        // These words may be about anything.
+        let is_general = |words: &[&str]| [SKIPPING, CONFIGURING, ADDING].contains(&words);
+        let names_checks = names_checks(self.words);
         let both = |first: &[&str], second: &str| self.words.requests_any(first) && self.words.names(second);
         let is_put_off = || both(&["turn", "switch", "toggl"], "off") || both(&["comment."], "out");
-        is_put_off() || requests.iter().any(|words| self.words.requests_any(words))
+        names_checks && is_put_off()
+            || requests
+                .iter()
+                .any(|words| (names_checks || !is_general(words)) && self.words.requests_any(words))
     }
 }

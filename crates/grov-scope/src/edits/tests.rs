@@ -495,3 +495,40 @@ fn the_agent_may_skip_tests_of_a_file_that_it_made() {
     );
     assert_eq!(rules.questions(&skips, false).len(), 0);
 }
+
+#[test]
+fn a_word_about_something_else_asks_for_no_weakened_check() {
+    let skip = edit("src/a.test.ts", "it('a', () => {", "it.skip('a', () => {");
+    let ignored = edit(
+        ".github/workflows/ci.yml",
+        "      - run: npm test",
+        "      - run: npm test || true",
+    );
+    let unstrict = edit("tsconfig.json", "\"strict\": true", "\"strict\": false");
+    for goal in [
+        "skip the intro animation on second launch",
+        "disable the submit button while saving",
+        "turn off the spinner after loading",
+        "ignore case when comparing names",
+        "fix the settings page crash",
+        "add a config page for admins",
+        "désactive le bouton pendant l'envoi",
+        "desactiva el botón al enviar",
+        "Deaktiviere den Knopf beim Speichern",
+        "保存中禁用提交按钮",
+    ] {
+        for action in [&skip, &ignored, &unstrict] {
+            assert!(!found(goal, action).is_empty(), "{goal}");
+        }
+    }
+    for (goal, action) in [
+        ("skip the flaky login test for now", &skip),
+        ("désactive le test de connexion", &skip),
+        ("跳过登录测试", &skip),
+        ("ignore test failures in CI for the nightly job", &ignored),
+        ("turn off strict mode in tsconfig", &unstrict),
+        ("disable strict, we migrate step by step", &unstrict),
+    ] {
+        assert!(found(goal, action).is_empty(), "{goal}");
+    }
+}

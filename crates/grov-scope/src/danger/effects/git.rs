@@ -4,8 +4,8 @@ use super::super::EvaluationContext;
 use super::kinds::{
     ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HIDDEN_COMMAND, HISTORY,
     HOOKS, HOSTED, HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES,
-    PUSH_TO_MAIN, RECOVERY, REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARES, STARTS_WORKFLOW,
-    STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED, WORKTREE,
+    PUSH_TO_MAIN, RECOVERY, REFERENCE, REMOTE_BRANCH, REMOTE_BRANCHES, REMOTES, SHARED_BRANCH, SHARES,
+    STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED, WORKTREE,
 };
 use super::{Row, row, stems};
 use crate::constraints::pushes_by_force;
@@ -17,6 +17,7 @@ use grov_domain::{Argument, Program};
 pub(super) const GIT: &[Row] = &[
     row("push", "--mirror|--prune", &MIRRORS).unless("-n"),
     row("push", "", &FORCE).only_if(is_forced).unless("-n"),
+    row("push", "", &SHARED_BRANCH).only_if(overwrites_shared_branch).unless("-n"),
     row("push", "", &LEASED).only_if(is_leased).unless("-n"),
     row("push", "--delete|-d", &REMOTE_BRANCHES).only_if(removes_listed_branches).unless("-n"),
     row("push", "--delete|-d|:*", &REMOTE_BRANCH).unless("-n"),
@@ -277,6 +278,27 @@ fn leases(command: &Program) -> bool {
         .arguments
         .iter()
         .any(|word| word.starts_with("--force-with-lease") || word == "--force-if-includes")
+}
+
+/// Whether a push overwrites or removes a branch that others probably work on and that the user does not name.
+fn overwrites_shared_branch(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    const SHARED: &[&str] = &["develop", "main", "master", "trunk"];
+    let ("push", rest) = command.git() else {
+        return false;
+    };
+    let removes = rest.iter().any(|word| matches!(word.as_str(), "--delete" | "-d"));
+    let target = |word: &Argument| {
+        let word = word.as_str();
+        let name = word.rsplit(':').next().unwrap_or(word).trim_start_matches('+');
+        let name = name.trim_start_matches("refs/heads/");
+        let is_lost = removes || pushes_by_force(command) || word.starts_with(':');
+        SHARED.iter().find(|known| is_lost && **known == name)
+    };
+    let request = &context.compiled.request;
+    // "Develop a page" names no branch.
+    let is_named =
+        |name: &str| request.names(name) && (name != "develop" || request.is_about(&["branch", "push"]));
+    rest.iter().filter_map(target).any(|name| !is_named(name))
 }
 
 fn is_forced(command: &Program, _: &EvaluationContext<'_>) -> bool {

@@ -111,6 +111,13 @@ pub(super) const FORCE: Effect = effect(
     "overwrites the remote branch",
 );
 pub(super) const LEASED: Effect = effect(RISKY, Scope::Anywhere, &[FORCED], "overwrites the remote branch");
+/// Who asks for a forced push of a branch names it, if others work on it: "force push my branch" is about another one.
+pub(super) const SHARED_BRANCH: Effect = effect(
+    DESTRUCTIVE,
+    Scope::Anywhere,
+    &[&["shared"]],
+    "overwrites or removes a branch that others work on",
+);
 #[rustfmt::skip]
 const FORCED: &[&str] = &[
     "force",

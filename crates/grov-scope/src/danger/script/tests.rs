@@ -106,3 +106,55 @@ fn a_named_target_asks_for_what_it_does_except_for_the_worst() {
 fn the_programs_that_provision_are_sorted() {
     assert!(PROVISIONING.is_sorted() && TRIALS.is_sorted());
 }
+
+#[test]
+fn a_script_in_a_project_among_temporary_files_is_judged_like_any_other() {
+    for text in [
+        "aws s3 rm s3://prod-bucket --recursive",
+        "git push --force origin main",
+    ] {
+        let goal = GoalContract {
+            goal: "Fix the navbar".to_owned(),
+            ..GoalContract::default()
+        };
+        let script = RunScript {
+            path: "/tmp/p/tools/x.sh".to_owned(),
+            folder: Some("/tmp/p".to_owned()),
+            ..script("tools/x.sh", &[], text)
+        };
+        let found = Rules::new(goal, Some("/tmp/p")).assess_scripts(&[script], false);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn data_that_a_script_removes_is_asked_about() {
+    let text = "rm -rf public/uploads";
+    let found = reasons("Fix the navbar", &[script("scripts/cleanup.sh", &[], text)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    for (goal, text) in [
+        ("Fix the navbar", "rm -rf dist node_modules"),
+        ("Delete the old uploads", text),
+    ] {
+        let found = reasons(goal, &[script("scripts/cleanup.sh", &[], text)]);
+        assert!(found.is_empty(), "{goal}: {found:?}");
+    }
+}
+
+#[test]
+fn a_script_that_the_agent_wrote_is_as_good_as_typed() {
+    let goal = GoalContract {
+        goal: "Fix the navbar".to_owned(),
+        ..GoalContract::default()
+    };
+    let text = "git checkout -- .";
+    let script = script("scripts/x.sh", &[], text);
+    let mut rules = Rules::new(goal, Some("/home/me/p"));
+    assert!(
+        rules
+            .assess_scripts(std::slice::from_ref(&script), false)
+            .is_empty()
+    );
+    rules.assess(&crate::analyzed_action::tests::edit("scripts/x.sh", text), None);
+    assert_eq!(rules.assess_scripts(&[script], false).len(), 1);
+}

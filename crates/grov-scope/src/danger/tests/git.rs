@@ -65,3 +65,32 @@ fn a_folder_that_git_removes_is_asked_about_no_more_than_one_that_rm_removes() {
     }
     dangers("What is under internal/legacy?", 0..=4).of(&["git rm -rq internal/legacy"]);
 }
+
+#[test]
+fn a_forced_push_of_ones_own_branch_is_none_of_a_branch_of_others() {
+    requests_asked(&[
+        ("Squash my branch and force push it", "git push -f origin main"),
+        (
+            "Squash my branch and force push it",
+            "git push --force origin develop",
+        ),
+        (
+            "Force push the branch",
+            "git push --force-with-lease origin HEAD:main",
+        ),
+        ("Clean up merged branches", "git push origin --delete develop"),
+        ("Clean up merged branches", "git push origin :main"),
+    ]);
+    requests_silent(&[
+        ("Squash my branch and force push it", "git push -f"),
+        (
+            "Squash my branch and force push it",
+            "git push -f origin feature/work",
+        ),
+        ("Force push main", "git push -f origin main"),
+        (
+            "Delete the remote branch develop",
+            "git push origin --delete develop",
+        ),
+    ]);
+}

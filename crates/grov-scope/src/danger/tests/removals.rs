@@ -128,3 +128,37 @@ fn a_variable_below_a_folder_outside_the_project_is_found() {
         "rm -rf ~/.cache/x-$id",
     ]);
 }
+
+#[test]
+fn a_part_of_the_sources_is_not_removed_unasked() {
+    under("Fix the navbar").asked(&[
+        "rm -rf src/components",
+        "rm -rf app/models",
+        "rm -rf server/api",
+        "rm -rf packages/ui",
+        "rm -r internal/auth",
+    ]);
+    requests_silent(&[
+        ("Fix the navbar", "rm -rf src/dist"),
+        ("Fix the navbar", "rm -rf packages/ui/dist"),
+        ("Fix the navbar", "rm -rf src/generated"),
+        ("Remove the legacy importer", "rm -rf src/importer"),
+        ("Move the components into packages/ui", "rm -rf src/components"),
+        ("Split the billing package in two", "rm -rf packages/billing"),
+    ]);
+}
+
+#[test]
+fn tidying_code_asks_for_no_removal_of_data() {
+    requests_asked(&[
+        (
+            "Clean up the project, remove dead code and unused files",
+            "rm -rf public/uploads",
+        ),
+        ("Remove the unused imports", "rm -rf backups"),
+    ]);
+    requests_silent(&[
+        ("Delete the old uploads", "rm -rf public/uploads"),
+        ("Remove the backups of last year", "rm -rf backups/2023"),
+    ]);
+}
