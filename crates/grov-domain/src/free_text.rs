@@ -201,7 +201,7 @@ free_text! {
     ScreeningQuestion { texts: [memories], others: [] }
     TaskContextQuestion {
         texts: [current, others, prompts, actions, answer],
-        others: [stop_reason, unchecked_finishes]
+        others: [stop_reason, unchecked_finishes, is_remembered_complete]
     }
     TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
     ReasoningQuestion { texts: [goal, prompts, constraints, actions, statements, answer], others: [] }

@@ -142,6 +142,8 @@ pub struct TaskContextQuestion {
     pub stop_reason: Option<String>,
     /// Whether changes without a check finish the work, if the answer names nothing that is left.
     pub unchecked_finishes: bool,
+    /// Whether the active task is in memory as complete, although it goes on.
+    pub is_remembered_complete: bool,
 }
 
 /// The effect of a turn on the tasks.
@@ -190,6 +192,9 @@ pub struct TaskAnalysis {
     pub goal: String,
     /// Whether the new task was also finished in this turn. Only with an action that starts a task.
     pub finished: bool,
+    /// Whether the work looks finished, though nothing proves it: something was changed, and the answer names nothing that is
+    /// left. The task goes on, and memory says that it is complete.
+    pub looks_finished: bool,
     /// New constraints in the prompts of this turn.
     pub constraints: Vec<String>,
     /// The reason, one sentence.

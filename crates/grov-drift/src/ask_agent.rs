@@ -47,6 +47,7 @@ fn finishes_work(turn: TaskContextQuestion, answer: &str) -> bool {
     let turn = TaskContextQuestion {
         answer: answer.to_owned(),
         unchecked_finishes: true,
+        is_remembered_complete: false,
         ..turn
     };
     turn.actions.iter().any(ActionSketch::has_changed) && analyze_task_context(&turn).finished

@@ -306,6 +306,7 @@ impl Session {
             answer: turn.answer.clone(),
             stop_reason: Some("end_turn".to_owned()),
             unchecked_finishes: false,
+            is_remembered_complete: false,
         };
         let analysis = asked.context(&question).await?;
         let named = |id: &SessionId| self.tasks.iter().position(|task| task.sketch.id == *id);

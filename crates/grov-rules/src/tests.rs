@@ -137,7 +137,7 @@ proptest! {
         stop_reason in prop::option::of(prop::sample::select(vec!["end_turn".to_owned(), "max_tokens".to_owned(), "new".to_owned()])),
     ) {
         let question = TaskContextQuestion {
-            current, others, prompts, actions, answer, stop_reason, unchecked_finishes: true,
+            current, others, prompts, actions, answer, stop_reason, unchecked_finishes: true, is_remembered_complete: false,
         };
         let analysis = analyze_task_context(&question);
         prop_assert!(short(&analysis.goal, 200) && short(&analysis.reasoning, 300));

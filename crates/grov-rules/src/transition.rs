@@ -215,6 +215,11 @@ impl Turn<'_> {
         finished(&self.claims, &self.proof, self.stop_reason, goal, is_whole)
     }
 
+    /// Whether the work on `goal` looks finished, although nothing proves it.
+    fn looks_finished(&self, goal: &str, is_whole: bool) -> bool {
+        finished(&self.claims, &self.proof, self.stop_reason, goal, is_whole).is_some()
+    }
+
     /// Whether the task can end.
     fn can_end(&self) -> bool {
         self.answered() && !self.claims.unfinished && !self.proof.failed
@@ -250,12 +255,14 @@ impl Turn<'_> {
             .chain(sources.iter().map(|source| source()))
             .find(|goal| !goal.is_empty())
             .unwrap_or_default();
-        let proof = self.finished(&goal, !self.prompt.approves && !self.prompt.acknowledges);
+        let proof = self.finished(&goal, !agrees);
+        let finished = answered || noted || proof.is_some();
         TaskAnalysis {
             action,
             task_id: None,
+            looks_finished: !finished && self.looks_finished(&goal, !agrees),
             goal,
-            finished: answered || noted || proof.is_some(),
+            finished,
             constraints: Vec::new(),
             reasoning: match (answered, proof) {
                 (true, _) => format!("{why}; it was a question and is answered"),
@@ -271,8 +278,16 @@ impl Turn<'_> {
         let is_whole = task.completed && other.is_none();
         match self.finished(&task.goal, is_whole) {
             Some(proof) if !task.completed || is_whole => self.end(task, other, proof),
-            _ => continued(task, other, why),
+            _ => TaskAnalysis {
+                looks_finished: self.more_looks_finished(task, other),
+                ..continued(task, other, why)
+            },
         }
+    }
+
+    /// Whether an open task that is in memory as complete still is.
+    fn more_looks_finished(&self, task: &TaskSketch, other: Option<&TaskSketch>) -> bool {
+        self.question.is_remembered_complete && other.is_none() && self.looks_finished(&task.goal, true)
     }
 
     fn end(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
@@ -294,6 +309,7 @@ fn continued(task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAn
         task_id: other.map(|task| task.id.clone()),
         goal: shorten(&task.goal, goal::MAX_CHARACTERS),
         finished: false,
+        looks_finished: false,
         constraints: Vec::new(),
         reasoning: why.to_owned(),
     }

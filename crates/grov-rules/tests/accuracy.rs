@@ -107,6 +107,7 @@ impl TransitionCase {
             answer: self.answer.clone(),
             stop_reason: self.stop_reason.clone(),
             unchecked_finishes: true,
+            is_remembered_complete: false,
         }
     }
 }

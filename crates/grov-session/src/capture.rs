@@ -166,6 +166,7 @@ impl TaskMaterial {
             } else {
                 self.has_changed()
             },
+            looks_finished: false,
         }
     }
 

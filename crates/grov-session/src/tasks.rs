@@ -112,12 +112,15 @@ pub struct Work {
     pub is_changed: bool,
     /// Whether the task is worth saving although it is unfinished.
     pub is_worth_saving: bool,
+    /// Whether it looks finished, though nothing proves it.
+    pub looks_finished: bool,
 }
 
 /// What to do with a task at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// The ending with which to save it to team memory; `None` if it is not saved.
+    /// The ending with which to save it to team memory; `None` if it is not saved. A task that looks finished is saved as
+    /// complete and remains active.
     pub saves: Option<Ending>,
     /// Whether it remains the active task.
     pub is_active: bool,
@@ -158,6 +161,7 @@ impl<'a> Tasks<'a> {
             stop_reason: stop_reason.map(str::to_owned),
             // A record per prompt can be reopened. A task with subtasks ends only with evidence.
             unchecked_finishes: self.policy.division == Division::ByPrompt,
+            is_remembered_complete: false,
         }
     }
 
@@ -242,7 +246,12 @@ impl<'a> Tasks<'a> {
             } else {
                 work.is_worth_saving
             };
-            (self.policy.saves_unfinished && is_new).then_some(Ending::Abandoned)
+            let ending = if work.looks_finished {
+                Ending::Complete
+            } else {
+                Ending::Abandoned
+            };
+            (self.policy.saves_unfinished && is_new).then_some(ending)
         };
         TaskOutcome {
             saves,

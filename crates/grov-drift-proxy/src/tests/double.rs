@@ -438,6 +438,7 @@ impl Judge for Answers {
                 task_id: None,
                 goal: String::new(),
                 finished: false,
+                looks_finished: false,
                 constraints: Vec::new(),
                 reasoning: String::new(),
             },

@@ -366,6 +366,7 @@ fn verdict(action: TaskAction) -> TaskAnalysis {
         task_id: None,
         goal: "what the judge made of it".to_owned(),
         finished: false,
+        looks_finished: false,
         constraints: Vec::new(),
         reasoning: String::new(),
     }

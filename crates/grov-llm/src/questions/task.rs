@@ -123,6 +123,8 @@ impl Question for TaskContextQuestion {
             task_id,
             goal: fields.text("goal", 200)?,
             finished,
+            // A model says whether it is.
+            looks_finished: false,
             constraints: fields.texts("constraints", MAX_CONSTRAINTS, 240)?,
             reasoning: fields.text("reasoning", 300)?,
         })

@@ -85,6 +85,7 @@ fn context() -> TaskContextQuestion {
         answer: "One test still fails.".to_owned(),
         stop_reason: Some("end_turn".to_owned()),
         unchecked_finishes: false,
+        is_remembered_complete: false,
     }
 }
 
@@ -237,6 +238,7 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             answer: text.to_owned(),
             stop_reason: Some(text.to_owned()),
             unchecked_finishes: false,
+            is_remembered_complete: false,
         }
         .request(),
         ReasoningQuestion {

@@ -62,6 +62,7 @@ fn question(
         answer: answer.to_owned(),
         stop_reason: Some("end_turn".to_owned()),
         unchecked_finishes: true,
+        is_remembered_complete: false,
     }
 }
 
@@ -506,4 +507,45 @@ fn a_decision_that_only_needs_a_note_is_not_left_unfinished() {
         "I have read the code."
     ));
     assert!(!is_finished("Add a cache to the login page", "", "Noted."));
+}
+
+/// What memory says of work that nothing proves and that is judged by its turn.
+#[test]
+fn unproven_work_looks_finished_unless_its_answer_leaves_something() {
+    let judged = |question: TaskContextQuestion, is_remembered_complete| {
+        analyze_task_context(&TaskContextQuestion {
+            unchecked_finishes: false,
+            is_remembered_complete,
+            ..question
+        })
+    };
+    let begun = |letters, answer| {
+        let prompt = "Add a dark mode to the settings page";
+        judged(question(None, Vec::new(), prompt, letters, answer), false)
+    };
+    for (letters, answer, looks_finished) in [
+        ("e", "The settings page has a dark mode.", true),
+        ("e", "Die Einstellungen haben jetzt einen dunklen Modus.", true),
+        ("e", "The header is dark. Next I'll do the sidebar.", false),
+        ("e", "The header is dark; the sidebar is still missing.", false),
+        ("e", "Which colours shall I use?", false),
+        ("eT", "The settings page has a dark mode.", false),
+        ("r", "I read the settings page.", false),
+    ] {
+        let found = begun(letters, answer);
+        assert_eq!(
+            (found.finished, found.looks_finished),
+            (false, looks_finished),
+            "{letters} {answer}"
+        );
+    }
+    assert!(!begun("et", "The tests pass.").looks_finished, "it is finished");
+    let more = |prompt, answer, remembered| judged(within(prompt, "e", answer), remembered).looks_finished;
+    assert!(more("also the header", "The header is dark too.", true));
+    assert!(!more("also the header", "The header is dark too.", false));
+    assert!(!more(
+        "also the header",
+        "Half of the header is dark; the rest is still missing.",
+        true
+    ));
 }

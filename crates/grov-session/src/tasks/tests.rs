@@ -37,6 +37,7 @@ fn analysis(action: TaskAction) -> TaskAnalysis {
         task_id: None,
         goal: String::new(),
         finished: false,
+        looks_finished: false,
         constraints: Vec::new(),
         reasoning: String::new(),
     }
@@ -214,6 +215,7 @@ fn played(turns: &[Case], policy: TaskPolicy) -> (Vec<&'static str>, Vec<Option<
         let work = Work {
             is_changed: turn.has_changed(),
             is_worth_saving: turn.has_changed(),
+            looks_finished: false,
         };
         let outcome = tasks.outcome(&plan, state.status, work);
         let mut state = with_turn(state, analysis.as_ref(), tasks.next_verdict_at(at), at);

@@ -7,8 +7,8 @@ use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
     DriftFilter, ItemFilter, Judged, JudgedBy, MemoryEdits, MemoryScope, Reasoning, ReasoningQuestion,
-    SessionId, SessionState, SessionStatus, StepRow, StoreError, Task, TaskId, TaskProposals, TaskTransition,
-    TriggerReason, time_before,
+    SessionId, SessionState, SessionStatus, StepRow, StoreError, Task, TaskId, TaskProposals, TaskStatus,
+    TaskTransition, TriggerReason, time_before,
 };
 use grov_memory::screened;
 use grov_project::without_ignored;
@@ -31,6 +31,8 @@ pub(super) enum Saving {
     Closing(Ending),
     /// A turn ended that changed something. The task goes on.
     Unfinished,
+    /// A turn ended after which the work looks finished. The task goes on.
+    LooksFinished,
     /// The context was cleared. The task goes on.
     AtThreshold,
 }
@@ -39,14 +41,8 @@ impl Saving {
     fn ending(self) -> Ending {
         match self {
             Self::Closing(ending) => ending,
+            Self::LooksFinished => Ending::Complete,
             Self::Unfinished | Self::AtThreshold => Ending::Abandoned,
-        }
-    }
-
-    fn status(self) -> SessionStatus {
-        match self {
-            Self::Closing(ending) => ending.session_status(),
-            Self::Unfinished | Self::AtThreshold => SessionStatus::Active,
         }
     }
 }
@@ -86,7 +82,18 @@ impl Session {
         let typed = with_retries(|| store.prompts(id, until)).await?;
         let mut steps = with_retries(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
-        state.status = saving.status();
+        let record = self.record(&state).await?;
+        // Without more unfinished work, what looked finished is finished.
+        let keeps_record = saving != Saving::Unfinished && is_complete(record.as_ref());
+        let ending = if keeps_record {
+            Ending::Complete
+        } else {
+            saving.ending()
+        };
+        state.status = match saving {
+            Saving::Closing(_) => ending.session_status(),
+            Saving::Unfinished | Saving::LooksFinished | Saving::AtThreshold => SessionStatus::Active,
+        };
         let mut transition = TaskTransition {
             sessions: vec![state.clone()],
             judged_under: Some(self.revision),
@@ -107,7 +114,7 @@ impl Session {
                 let question = Redactor::shared().clean(material.reasoning_question(&state, answer));
                 let judged = match saving {
                     // The model is asked once, when the task ends.
-                    Saving::Unfinished | Saving::AtThreshold => Judged {
+                    Saving::Unfinished | Saving::LooksFinished | Saving::AtThreshold => Judged {
                         answer: grov_rules::extract_reasoning(&question),
                         by: JudgedBy::Rules,
                     },
@@ -119,14 +126,13 @@ impl Session {
                 // The rules take the answer to a question for a decision; a model does not.
                 let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
                 let mut reasoning = judged.answer;
-                let record = self.record(&state).await?;
                 self.add_recorded(&state, record.as_ref(), &mut reasoning);
                 if material.is_memory(&reasoning, None) && !is_answer {
                     let is_first = *id == self.id.first_task();
                     let reasoning = titled(reasoning, self.title.as_deref().filter(|_| is_first));
                     let context = SaveContext {
                         id: TaskId::fresh(),
-                        ending: saving.ending(),
+                        ending,
                         remote: self.remote.clone(),
                         head: location.head.clone(),
                         before: None,
@@ -158,8 +164,8 @@ impl Session {
             return Ok(true);
         }
         self.remember(state.clone());
-        let is_complete = saving == Saving::Closing(Ending::Complete);
-        if is_complete && self.current.as_ref().is_none_or(|current| current == id) {
+        let is_over = state.status == SessionStatus::Completed;
+        if is_over && self.current.as_ref().is_none_or(|current| current == id) {
             self.current = self.tasks_with_current(None).after(&state);
         }
         Ok(true)
@@ -195,6 +201,11 @@ impl Session {
             grov_rules::proposals,
             now,
         ))
+    }
+
+    /// Whether a task is in memory as complete.
+    pub(super) async fn is_remembered_complete(&self, state: &SessionState) -> Result<bool, StoreError> {
+        Ok(is_complete(self.record(state).await?.as_ref()))
     }
 
     /// Returns the record of a task that was saved before.
@@ -297,4 +308,8 @@ impl Session {
         self.finish(id, Saving::Closing(Ending::Abandoned), location)
             .await
     }
+}
+
+fn is_complete(record: Option<&Task>) -> bool {
+    record.is_some_and(|record| record.status == TaskStatus::Complete)
 }

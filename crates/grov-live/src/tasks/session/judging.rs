@@ -84,7 +84,10 @@ impl Session {
         let tasks = self.tasks_with_current(current.as_ref());
         let answer = exchange.answer.clone().unwrap_or_default();
         let stop_reason = exchange.stop_reason.as_deref();
-        let question = tasks.question(&turn.turn, &answer, stop_reason, location.root.as_deref());
+        let mut question = tasks.question(&turn.turn, &answer, stop_reason, location.root.as_deref());
+        if let Some(task) = current.as_ref().and_then(|id| tasks.task(id)) {
+            question.is_remembered_complete = self.is_remembered_complete(task).await?;
+        }
         let question = Redactor::shared().clean(question);
         let asked_for = current.clone().unwrap_or_else(|| self.id.first_task());
         let judge = &self.context.judge;
@@ -111,6 +114,7 @@ impl Session {
         let work = Work {
             is_changed: turn.turn.has_changed(),
             is_worth_saving: turn.turn.has_changed(),
+            looks_finished: analysis.looks_finished,
         };
         let outcome = tasks.outcome(&plan, state.status, work);
         let judged_at = tasks.next_verdict_at(self.context.clock.now());
@@ -142,6 +146,7 @@ impl Session {
         if let Some(ending) = outcome.saves {
             let saving = match (ending, outcome.is_active) {
                 (Ending::Abandoned, true) => Saving::Unfinished,
+                (Ending::Complete, true) => Saving::LooksFinished,
                 _ => Saving::Closing(ending),
             };
             self.finish(&id, saving, location).await?;

@@ -49,6 +49,58 @@ async fn an_abandoned_task_is_saved_and_can_be_resumed() {
 }
 
 #[tokio::test]
+async fn proxied_work_that_looks_finished_is_complete_in_memory_as_on_hooks() {
+    let looks_finished = |action, looks_finished| TaskAnalysis {
+        looks_finished,
+        ..verdict(action)
+    };
+    let mut work = TestSession::begin().await;
+    for (prompt, action, is_finished, status) in [
+        ("add dark mode", TaskAction::NewTask, true, TaskStatus::Complete),
+        (
+            "now the toggle",
+            TaskAction::Continue,
+            false,
+            TaskStatus::Abandoned,
+        ),
+        (
+            "finish the toggle",
+            TaskAction::Continue,
+            true,
+            TaskStatus::Complete,
+        ),
+    ] {
+        work.turn(prompt, "theme.css", looks_finished(action, is_finished))
+            .await;
+        let saved = work.memory().await;
+        assert_eq!((saved.len(), saved[0].status), (1, status), "{prompt}");
+        assert_eq!(work.overview().await[0].2, "active", "{prompt}");
+    }
+    let asked: Vec<bool> = work
+        .judge
+        .task_questions
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|q| q.is_remembered_complete)
+        .collect();
+    assert_eq!(asked, [false, true, false]);
+    // Idle, and also after a restart: it is over, and no longer abandoned.
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.restart();
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved.len(), saved[0].status, saved[0].trigger_reason),
+        (1, TaskStatus::Complete, Some(TriggerReason::Complete))
+    );
+    assert_eq!(
+        work.overview().await,
+        [row("add dark mode", "main", "completed", (6, 3, 3))]
+    );
+}
+
+#[tokio::test]
 async fn a_task_that_became_active_is_not_abandoned() {
     let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
