@@ -86,7 +86,27 @@ impl Retention {
                 retention.missing.open_ends.push(open.clone());
             }
         }
+        for file in &points.files_modified {
+            if retention.note(PointKind::File, file, summary.names(file)) {
+                retention.missing.files_modified.push(file.clone());
+            }
+        }
+        let is_begun = !(points.progress.is_empty() && points.files_modified.is_empty());
+        let of_work = |text| if is_begun { text } else { "" };
+        let (state, next) = (of_work(&*points.current_state), of_work(&*points.next_action));
+        if !state.is_empty() && retention.note(PointKind::State, state, summary.contains(state, SENTENCES)) {
+            retention.missing.current_state = state.to_owned();
+        }
+        if !next.is_empty() && retention.note(PointKind::Next, next, summary.contains(next, SENTENCES)) {
+            retention.missing.next_action = next.to_owned();
+        }
         retention
+    }
+
+    /// Whether nothing was lost that has to be given back. A summary tells the state and the next action in words of its own:
+    /// they come back with other points, and are no reason of their own.
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty()
     }
 
     /// Notes a point; returns whether it is lost.
@@ -262,6 +282,37 @@ mod tests {
         );
         assert_eq!(found.missing.constraints, ["don't add a dependency"]);
         assert_eq!(found.missing.goal, "");
+    }
+
+    #[test]
+    fn changed_files_state_and_next_action_are_lost_with_the_history_too() {
+        let points = SessionPoints {
+            files_modified: vec!["src/limit.ts".to_owned(), "src/routes.ts".to_owned()],
+            current_state: "2 files were changed; `npm test` failed last.".to_owned(),
+            next_action: "Make `npm test` pass".to_owned(),
+            ..SessionPoints::default()
+        };
+        let found = Retention::of(&points, SUMMARY);
+        assert_eq!(found.missing.files_modified, ["src/routes.ts"]);
+        assert_eq!(found.missing.current_state, points.current_state);
+        assert_eq!(found.missing.next_action, points.next_action);
+        assert_eq!(SessionPoints::of_list(&found.lost), found.missing);
+        let says_all =
+            format!("{SUMMARY} src/routes.ts: 2 files were changed. `npm test` failed last, make it pass.");
+        assert_eq!(Retention::of(&points, &says_all).lost, []);
+        let only_state = SessionPoints {
+            files_modified: Vec::new(),
+            progress: vec!["Ran npm test".to_owned()],
+            ..points
+        };
+        let found = Retention::of(&only_state, SUMMARY);
+        assert!(found.is_complete() && found.lost.len() == 2, "{found:?}");
+        // Before the first action the next one is the goal.
+        let begun = SessionPoints {
+            progress: Vec::new(),
+            ..only_state
+        };
+        assert_eq!(Retention::of(&begun, SUMMARY).lost, []);
     }
 
     #[test]

@@ -90,6 +90,9 @@ impl SessionPoints {
                     reason: String::new(),
                 }),
                 PointKind::OpenEnd => points.open_ends.push(text),
+                PointKind::File => points.files_modified.push(text),
+                PointKind::State => points.current_state = text,
+                PointKind::Next => points.next_action = text,
             }
         }
         points

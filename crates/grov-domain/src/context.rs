@@ -53,10 +53,17 @@ pub enum PointKind {
     Decision,
     /// What is left to do, or an open question.
     OpenEnd,
+    /// A changed file.
+    File,
+    /// The state of the work.
+    State,
+    /// The next action.
+    Next,
 }
 
 named!(PointKind {
     Goal => "goal", Constraint => "constraint", Decision => "decision", OpenEnd => "open_end",
+    File => "file", State => "state", Next => "next",
 });
 
 /// Something that a session must not lose.

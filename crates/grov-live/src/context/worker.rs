@@ -234,14 +234,14 @@ impl Tools {
         tracing::info!(
             %session, kept = retention.kept.len(), lost = retention.lost.len(), "the client compacted a session"
         );
-        let nothing_lost = retention.lost.is_empty();
+        let nothing_lost = retention.is_complete();
         let compaction = Compaction {
             client_session_id: session.clone(),
             id: compacted.id.clone(),
             is_compared: true,
             tokens_before: compacted.tokens_before,
             kept: retention.kept,
-            lost: retention.lost,
+            lost: if nothing_lost { Vec::new() } else { retention.lost },
             restored: Vec::new(),
             restored_at: nothing_lost.then_some(compacted.at),
             at: compacted.at,
