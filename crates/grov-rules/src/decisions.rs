@@ -6,6 +6,7 @@
 //! …"), questions and advice are left out.
 
 mod commit;
+mod deeds;
 mod lexicon;
 mod report;
 mod spaced;

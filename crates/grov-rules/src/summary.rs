@@ -7,7 +7,7 @@ use super::open_ends::open_ends;
 use super::reasoning::{decisions_of, sourced};
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{extraction, goal};
-use grov_domain::{SessionDigest, SummaryQuestion};
+use grov_domain::{ActionSketch, SessionDigest, SummaryQuestion};
 
 /// The most files.
 const MAX_FILES: usize = 50;
@@ -91,8 +91,20 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     } else {
         format!("Go on with: {wanted}")
     };
-    let mut statements: Vec<(Source, &str)> = question.statements.iter().map(sourced).collect();
-    statements.push((Source::Closing, &question.answer));
+    // What the agent says of work that changed something tells how the work does things.
+    let has_changed = question.actions.iter().any(ActionSketch::has_changed);
+    let told = |(source, text)| match source {
+        Source::Closing if has_changed => (Source::Report, text),
+        source => (source, text),
+    };
+    let closing = (Source::Closing, question.answer.as_str());
+    let statements: Vec<(Source, &str)> = question
+        .statements
+        .iter()
+        .map(sourced)
+        .chain([closing])
+        .map(told)
+        .collect();
     SessionDigest {
         progress: extraction::trace(actions),
         decisions: decisions_of(actions, &question.prompts, &statements),
@@ -139,7 +151,7 @@ mod tests {
             assert!(!asks_to_undo(prompt), "{prompt}");
         }
     }
-    use grov_domain::{ActionSketch, ActionType, EffectKind};
+    use grov_domain::{ActionType, EffectKind, Statement, StatementSource};
 
     fn edit(file: &str) -> ActionSketch {
         ActionSketch {
@@ -214,5 +226,28 @@ mod tests {
                 (state, next)
             );
         }
+    }
+
+    #[test]
+    fn a_decision_in_prose_is_among_what_a_summary_must_keep() {
+        let digest = |actions, statement: &str, answer: &str| {
+            let statement = Statement {
+                source: StatementSource::Closing,
+                text: statement.to_owned(),
+            };
+            let question = SummaryQuestion {
+                goal: "Add a cache".to_owned(),
+                prompts: vec!["Add a cache.".to_owned()],
+                actions,
+                statements: vec![statement],
+                answer: answer.to_owned(),
+                ..SummaryQuestion::default()
+            };
+            session_summary(&question).decisions.len()
+        };
+        let said = "We evict by LRU since the working set is skewed.";
+        assert_eq!(digest(vec![edit("a.rs")], said, "Done."), 1);
+        assert_eq!(digest(vec![edit("a.rs")], "Done.", said), 1);
+        assert_eq!(digest(Vec::new(), said, "Done."), 0);
     }
 }

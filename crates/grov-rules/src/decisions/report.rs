@@ -1,21 +1,7 @@
 //! Tells how finished work does something from narration: "I round half up", and not "the request fails".
 
 use super::has_any;
-use super::lexicon::NEGATIONS;
 use crate::text::Word;
-
-/// Who made the work.
-const MAKERS: &[&str] = &["i", "ich", "ik", "je", "nous", "we", "wij", "wir", "я", "мы"];
-
-/// Verbs after a maker that make nothing: what it thinks, sees, tries and checks.
-#[rustfmt::skip]
-const NO_DEEDS: &[&str] = &[
-    "am", "are", "ask", "asked", "assume", "assumed", "believe", "bin", "can", "can't", "cannot", "check", "checked", "could", "couldn't",
-    "denke", "did", "doubt", "expect", "feel", "find", "finde", "found", "get", "glaube", "got", "guess", "hatte", "have", "haven't", "hit", "hope",
-    "kann", "kenne", "know", "like", "look", "looked", "might", "missed", "must", "muss", "need", "needed", "noticed", "pense", "recommend", "ran",
-    "read", "rerun", "restarted", "run", "saw", "see", "sehe", "should", "start", "started", "stopped", "suggest", "suspect", "tested", "think", "tried", "try", "understand",
-    "verified", "vermute", "wait", "waited", "want", "wanted", "was", "weiss", "were", "will", "wollte", "wonder", "would",
-];
 
 /// Before the participle of what is done.
 #[rustfmt::skip]
@@ -67,23 +53,20 @@ const FAULTY: &[&str] = &[
 /// Words of a report on checks, which are no choice.
 pub(super) const TEST_WORDS: &[&str] = &["build", "ci", "green", "pass", "passes", "test", "tests", "works"];
 
-/// Whether words tell how the work does something: "I round half up", "amounts are stored in cents", "the cache lives in Redis".
+/// Whether words tell how the work does something: "amounts are stored in cents", "the cache lives in Redis".
 pub(super) fn tells_of_work(choice: &[Word<'_>]) -> bool {
-    let Some(first) = choice.first() else { return false };
-    let acts = first.is_any(MAKERS)
-        && choice
-            .get(1)
-            .is_some_and(|verb| !verb.is_any(NO_DEEDS) && !verb.is_any(NEGATIONS));
     let is_done = (1..choice.len())
         .any(|at| choice[at - 1].is_any(PASSIVE) && is_participle(&choice[at]) && !choice[at].is_any(UNDONE));
     // "Runs on the first install" is a heading.
     let is_put = (2..choice.len()).any(|at| choice[at - 1].is_any(PLACED) && choice[at].is_any(PLACES));
-    (acts || is_done || is_put) && !choice.iter().any(|word| word.is_any(TEST_WORDS))
+    is_done || is_put
 }
 
 /// "I couldn't run the tests": what was not possible.
 pub(super) fn tells_of_inability(choice: &[Word<'_>]) -> bool {
-    choice.first().is_some_and(|first| first.is_any(MAKERS))
+    choice
+        .first()
+        .is_some_and(|first| first.is_any(&["i", "ich", "ik", "je", "nous", "we", "wij", "wir"]))
         && choice
             .get(1)
             .is_some_and(|verb| verb.is_any(&["can't", "cannot", "couldn't", "kann", "konnte"]))

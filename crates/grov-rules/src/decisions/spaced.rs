@@ -1,5 +1,6 @@
 //! Decisions in languages with spaces between words.
 
+use super::deeds::{is_temporal, states_deed};
 use super::lexicon::{
     ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONDITIONS, CONSEQUENCES, DECIDED,
     DESCRIBING, DETERMINERS, EARLIER, FAILING_VERBS, FINITE, GOING_ON, INQUIRIES, Kind, LISTS, NARRATING,
@@ -256,6 +257,10 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     } else {
         (&all[..one.at], &all[after..])
     };
+    // "Since this morning", and not "since rows are deleted".
+    if all[one.at].is_any(&["since"]) && one.length == 1 && is_temporal(choice, reason) {
+        return None;
+    }
     let (first, last) = (choice.first()?, choice.last()?);
     let choice_text = &text[first.start..last.end];
     let found = weight(choice_text, choice, context);
@@ -272,7 +277,10 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     });
     let weight = match found {
         Some(weight) => weight,
-        None if one.kind != Kind::Consequence => weak(choice, reason, one.kind, is_front, context)?,
+        None if one.kind != Kind::Consequence => {
+            let is_deed = one.kind == Kind::Cause && states_deed(choice, &all[one.at..after], is_front);
+            weak(choice, reason, (one.kind, is_deed), is_front, context)?
+        }
         None => return None,
     };
     let reason = if is_turned {
@@ -425,11 +433,11 @@ fn negates_a_deed(choice: &[Word<'_>]) -> bool {
     choice.iter().any(|word| word.is_any(NEGATIONS)) && !fails(choice)
 }
 
-/// The weight of a reported piece of work with a reason that names a need: "Retries with jitter, since all workers would …".
+/// The weight of a reported piece of work (`is_deed`: by who made it) with a reason that names a need: "Retries with jitter, since all workers would …".
 fn weak(
     choice: &[Word<'_>],
     reason: &[Word<'_>],
-    kind: Kind,
+    (kind, is_deed): (Kind, bool),
     is_front: bool,
     context: Context,
 ) -> Option<u8> {
@@ -450,7 +458,12 @@ fn weak(
         .first()
         .is_some_and(|word| word.is_any(&["why", "warum", "pourquoi"]));
     let sets_number = has_number(choice) && !choice.iter().any(|word| word.folded.starts_with("test"));
-    let tells = kind == Kind::Cause && context.is_report && tells_of_work(choice) && !tells_of_fault(reason);
+    let is_checked = choice.iter().any(|word| word.is_any(TEST_WORDS));
+    let tells = kind == Kind::Cause
+        && context.is_report
+        && (is_deed && !choice.iter().any(|word| word.is_any(&["already"])) || tells_of_work(choice))
+        && !is_checked
+        && !tells_of_fault(reason);
     let explains = has_any(RATIONALES, reason)
         || sets_number
         || tells

@@ -541,3 +541,52 @@ fn a_prompt_that_only_states_a_decision_asks_for_nothing() {
         super::StatedDecision::None
     );
 }
+
+#[test]
+#[rustfmt::skip]
+fn a_decision_of_we_with_since_or_because_is_found() {
+    check(&[
+        (Report, "We evict by LRU since the working set is skewed.", "We evict by LRU", "the working set is skewed"),
+        (Report, "We now shard by tenant because one customer has half of the rows.", "We now shard by tenant", "one customer has half of the rows"),
+        (Report, "Since rows are deleted while people page, we page by cursor.", "we page by cursor", "rows are deleted while people page"),
+        (Report, "Wir verdrängen nach LRU, weil die Zugriffe schief verteilt sind.", "Wir verdrängen nach LRU", "die Zugriffe schief verteilt sind"),
+        (Report, "Weil die Zugriffe schief verteilt sind, verdrängen wir nach LRU.", "verdrängen wir nach LRU", "die Zugriffe schief verteilt sind"),
+        (Report, "On évince par LRU car les accès sont très inégaux.", "On évince par LRU", "les accès sont très inégaux"),
+        (Report, "J'évince par LRU parce que les accès sont inégaux.", "J'évince par LRU", "les accès sont inégaux"),
+        (Report, "Expulsamos por LRU porque los accesos están sesgados.", "Expulsamos por LRU", "los accesos están sesgados"),
+        (Report, "Despejamos por LRU, já que os acessos são desiguais.", "Despejamos por LRU", "os acessos são desiguais"),
+        (Report, "Eliminiamo per LRU perché gli accessi sono sbilanciati.", "Eliminiamo per LRU", "gli accessi sono sbilanciati"),
+        (Report, "We verwijderen op LRU omdat de toegang scheef is.", "We verwijderen op LRU", "de toegang scheef is"),
+        (Report, "Usuwamy według LRU, bo dostępy są nierówne.", "Usuwamy według LRU", "dostępy są nierówne"),
+        (Report, "Evacuăm după LRU, deoarece accesările sunt inegale.", "Evacuăm după LRU", "accesările sunt inegale"),
+        (Report, "Вытесняем по LRU, потому что обращения распределены неравномерно.", "Вытесняем по LRU", "обращения распределены неравномерно"),
+        (Report, "LRU ile boşaltıyoruz, çünkü erişimler dengesiz dağılıyor.", "LRU ile boşaltıyoruz", "erişimler dengesiz dağılıyor"),
+        (Report, "我们按 LRU 淘汰，因为访问很不均匀。", "我们按 LRU 淘汰", "访问很不均匀"),
+        (Report, "アクセスが偏っているため、LRUで削除します。", "LRUで削除します", "アクセスが偏っているため"),
+    ]);
+    for text in [
+        "We see timeouts since this morning at eight.",
+        "We evict by LRU since this morning.",
+        "We shard by tenant since the last release of the API.",
+        "We have had no timeouts since the pool is larger.",
+        "We lose writes because the lock is released early.",
+        "We could evict by LRU since the working set is skewed.",
+        "If we evict by LRU because the working set is skewed, the hits rise.",
+        "Shall we evict by LRU since the working set is skewed?",
+        "We need a larger pool because the queue grows.",
+        "We think it works because the log shows it.",
+        "Wir sehen Fehler, weil der Port geschlossen ist.",
+        "Wir könnten nach LRU verdrängen, weil die Zugriffe schief verteilt sind.",
+        "Vemos errores porque el puerto está cerrado.",
+        "Podríamos expulsar por LRU porque los accesos están sesgados.",
+        "On voit des erreurs car le port est fermé.",
+        "Vediamo errori perché la porta è chiusa.",
+        "Widzimy opóźnienia, bo dysk jest wolny.",
+        "Видим ошибки, потому что порт закрыт.",
+        "我们发现请求很慢，因为端口关闭了。",
+    ] {
+        assert_eq!(find(Report, text), [], "{text}");
+    }
+    // Without a change it explains how something is.
+    assert_eq!(find(Closing, "We evict by LRU since the working set is skewed."), []);
+}

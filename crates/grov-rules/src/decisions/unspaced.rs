@@ -70,10 +70,38 @@ fn first(table: &[&str], text: &str) -> Option<(usize, usize)> {
     places.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
 }
 
+/// How who made the work states what it does: "我们按 LRU 淘汰", "LRUで追い出します".
+fn states_deed(choice: &str) -> bool {
+    let mut rest = choice.trim_end_matches(['。', '，', '、', ',', ' ']);
+    if is_japanese(choice) {
+        let has_subject = choice.contains('が') || choice.contains('は');
+        return ["します", "しました", "しています"]
+            .iter()
+            .any(|ending| rest.ends_with(ending))
+            && !has_subject
+            && !has(JAPANESE_PROBLEMS, choice);
+    }
+    let Some(deed) = ["我们", "咱们", "我"]
+        .iter()
+        .find_map(|maker| rest.strip_prefix(maker))
+    else {
+        return false;
+    };
+    rest = deed.trim_start();
+    !has(CHINESE_PROBLEMS, choice)
+        && ![
+            "认为", "觉得", "看到", "发现", "需要", "想", "可以", "应该", "建议", "不能", "无法", "遇到",
+            "在",
+        ]
+        .iter()
+        .any(|verb| rest.starts_with(verb))
+}
+
 fn chinese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Option<(&'t str, &'t str)> {
     let accepts = |choice: &str| {
         context.is_announced
             || is_choice(choice)
+            || context.is_report && states_deed(choice)
             || context.source == Source::Prompt && choice.chars().any(|letter| letter.is_ascii_digit())
     };
     if let Some((at, length)) = first(CHINESE_CAUSES, text) {
@@ -135,6 +163,7 @@ fn japanese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Optio
     let accepts = |choice: &str| {
         context.is_announced
             || is_choice(choice)
+            || context.is_report && states_deed(choice)
             || context.source == Source::Prompt && choice.chars().any(|letter| letter.is_ascii_digit())
     };
     let whole = text.trim_end_matches(['。', '.', '！']);
