@@ -93,6 +93,7 @@ async fn a_removed_file_is_not_in_force_for_long() {
     while scene.page("routes").await["file"].is_string() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    // Three checks, one a second; half a second for a busy machine.
     let elapsed = removed.elapsed();
-    assert!(elapsed < Duration::from_millis(4500), "{elapsed:?}");
+    assert!(elapsed < Duration::from_millis(3500), "{elapsed:?}");
 }
