@@ -18,6 +18,7 @@ mod providers;
 mod qdrant;
 mod serve;
 mod setup;
+mod sole_server;
 mod stop;
 #[cfg(test)]
 mod test_store;

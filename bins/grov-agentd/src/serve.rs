@@ -7,6 +7,7 @@ use crate::output;
 use crate::providers::Providers;
 use crate::qdrant;
 use crate::setup::Setup;
+use crate::sole_server::SoleServer;
 use crate::stop::Stop;
 use crate::webhook::{self, Webhook};
 use anyhow::anyhow;
@@ -84,6 +85,7 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
     let tls = certificate.as_ref().map(|certificate| certificate.config());
     let tls = tls.transpose().map_err(unusable)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut sole_server = SoleServer::lock(&agent.database)?;
     let database = Arc::new(setup.database().await?);
     database.use_qdrant().await.map_err(Stop::fault)?;
     let wakers = Wakers::default();
@@ -134,6 +136,7 @@ async fn serve(setup: &Setup) -> Result<ExitCode, Stop> {
         };
         tasks.spawn("webhook", webhook::run(webhook, tasks.shutdown()));
     }
+    sole_server.announce(scheme, address);
     output::message(&format!("listening on {scheme}://{address}"));
     let server = Server::new(service.clone(), tls, agent.shutdown_grace);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

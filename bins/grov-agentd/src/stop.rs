@@ -3,6 +3,7 @@
 use grov_runtime::{EXIT_USAGE, SettingsError};
 
 /// An error, its exit code, and what to do.
+#[derive(Debug)]
 pub(crate) struct Stop {
     pub(crate) code: u8,
     pub(crate) error: anyhow::Error,
