@@ -42,6 +42,28 @@ pub(crate) fn short_ids<'a>(ids: impl Iterator<Item = &'a str>, style: Style) ->
     move |id| shown.map_or_else(|| id.to_owned(), |length| start(id, length))
 }
 
+/// Short forms of ids that begin alike, as those of a session's calls do: their ends, as short as these differ, where they have to
+/// fit. Commands that take such an id take its end, too.
+pub(crate) fn short_ends<'a>(ids: impl Iterator<Item = &'a str>, style: Style) -> impl Fn(&str) -> String {
+    const SHORTEST: usize = 8;
+    const LONGEST: usize = 64;
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let end = |id: &str, length: usize| {
+        let surplus = id.chars().count().saturating_sub(length);
+        id.chars().skip(surplus).collect::<String>()
+    };
+    let is_usable = |length: &usize| {
+        let mut ends: Vec<String> = ids.iter().map(|id| end(id, *length)).collect();
+        ends.sort_unstable();
+        // "-toolu_1" would be an option.
+        ends.iter().all(|end| !end.starts_with('-')) && ends.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    let shown = style.width().and_then(|_| (SHORTEST..LONGEST).find(is_usable));
+    move |id| shown.map_or_else(|| id.to_owned(), |length| end(id, length))
+}
+
 /// Date, time to the second and zone.
 pub(crate) fn exact(time: OffsetDateTime, style: Style) -> String {
     local(time, style, "%Y-%m-%d %H:%M:%S %Z")
@@ -138,6 +160,21 @@ mod tests {
         assert_eq!(whole(ids[0]), ids[0]);
         let style = Style::plain().fitted(80);
         assert_eq!(style.id(ids[0]), "01a21fec-5c3b");
+    }
+
+    #[test]
+    fn short_ends_of_one_session_differ() {
+        let ids = [
+            "2b1f6c2e-9f3a-4a53-8d40-0f9a3c1e7a11-toolu_01A09q90qw90lq917835lq9",
+            "2b1f6c2e-9f3a-4a53-8d40-0f9a3c1e7a11-toolu_01B7a0k2jd81ma0c8835lq9",
+        ];
+        let short = short_ends(ids.into_iter(), Style::plain().fitted(80));
+        assert_eq!(ids.map(|id| short(id)), ["17835lq9", "c8835lq9"]);
+        let numbered = ["s-toolu_2", "s-toolu_3"];
+        let short = short_ends(numbered.into_iter(), Style::plain().fitted(80));
+        assert_eq!(short(numbered[0]), numbered[0], "no option");
+        let whole = short_ends(ids.into_iter(), Style::plain());
+        assert_eq!(whole(ids[0]), ids[0]);
     }
 
     #[test]
