@@ -15,9 +15,14 @@ use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
 
 /// Maximum records in one transaction, so that other processes can write in between.
 const BATCH: usize = 1000;
+/// Records in the first transaction, and the fewest in any.
+const FIRST_BATCH: usize = 50;
+/// How long a transaction is to take with reading and screening its records, so that progress is reported in between.
+const BATCH_TIME: Duration = Duration::from_millis(500);
 /// Maximum bytes of lines in one transaction.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
@@ -61,6 +66,8 @@ struct Import {
     ignore: GrovIgnore,
     answer: Answer,
     progress: Progress,
+    /// Maximum records in the next transaction.
+    batch: usize,
     /// The last line that is stored or skipped.
     done: u64,
 }
@@ -78,6 +85,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
             ..Answer::default()
         },
         project,
+        batch: FIRST_BATCH,
         done: arguments.from_line - 1,
     };
     let outcome = context.create(async |store| {
@@ -122,6 +130,7 @@ fn report(answer: &Answer) {
 impl Import {
     async fn run(&mut self, store: &dyn StoreConnection) -> Result<(), Failure> {
         loop {
+            let start = Instant::now();
             let mut batch = Batch::default();
             let filled = self.fill(&mut batch);
             if !batch.tasks.is_empty() {
@@ -131,6 +140,7 @@ impl Import {
             if !filled? {
                 return Ok(());
             }
+            self.batch = next_batch(self.batch, start.elapsed());
             self.progress.update(Position {
                 line: self.done,
                 records: self.answer.imported(),
@@ -142,7 +152,7 @@ impl Import {
     /// Reads the next batch. Returns whether more lines may follow. After an error the batch holds what was read before.
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
         let now = SystemClock.now();
-        while batch.tasks.len() < BATCH && batch.bytes < BATCH_BYTES {
+        while batch.tasks.len() < self.batch && batch.bytes < BATCH_BYTES {
             let Some(line) = self.lines.next()? else {
                 return Ok(false);
             };
@@ -194,6 +204,14 @@ impl Import {
     }
 }
 
+/// How many records fit into a transaction after one of `records`, full or not, took this long.
+fn next_batch(records: usize, took: Duration) -> usize {
+    let fitting = records as u128 * BATCH_TIME.as_millis() / took.as_millis().max(1);
+    let fitting = usize::try_from(fitting).unwrap_or(BATCH);
+    // At most doubled: a batch may have been small for another reason.
+    fitting.min(2 * records).clamp(FIRST_BATCH, BATCH)
+}
+
 /// A record without a time keeps the time of its first import.
 async fn keep_times(store: &dyn StoreConnection, batch: &mut Batch) -> Result<(), Failure> {
     if batch.undated.is_empty() {
@@ -223,4 +241,29 @@ fn text(answer: &Answer, style: Style) -> String {
         answer.skipped,
         style.bold(&one_line(&answer.project_path))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_that_takes_long_reports_progress_each_second() {
+        let mut batch = FIRST_BATCH;
+        let mut imported = 0;
+        // 6 ms a record: a batch never takes a second.
+        for _ in 0..40 {
+            let took = Duration::from_millis(6) * u32::try_from(batch).unwrap();
+            assert!(took < Duration::from_secs(1), "{batch} records");
+            imported += batch;
+            batch = next_batch(batch, took);
+        }
+        assert!(imported > 2500, "{imported}");
+        // Fast ones grow to the most, slow ones shrink to the fewest.
+        let grown = (0..20).fold(FIRST_BATCH, |batch, _| {
+            next_batch(batch, Duration::from_millis(1))
+        });
+        assert_eq!(grown, BATCH);
+        assert_eq!(next_batch(BATCH, Duration::from_secs(600)), FIRST_BATCH);
+    }
 }
