@@ -33,6 +33,9 @@ pub(crate) struct ProxyView {
     /// `None` for a daemon of an older version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access: Option<LiveAccess>,
+    /// `None` for a daemon of an older version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<LiveMemory>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -93,6 +96,44 @@ pub(crate) struct LiveStore {
     pub(crate) last_error: Option<String>,
     #[serde(default)]
     pub(crate) lost: u64,
+}
+
+/// Whether memory was in time for the prompts since the daemon started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveMemory {
+    /// Prompts for which it was searched.
+    #[serde(rename(deserialize = "memory_asked"))]
+    pub(crate) prompts: u64,
+    /// Prompts whose memory came too late for their request.
+    #[serde(rename(deserialize = "memory_late"))]
+    pub(crate) late: u64,
+    /// Of these, those that got it later in the same turn.
+    #[serde(rename(deserialize = "memory_added_later"))]
+    pub(crate) told_later: u64,
+}
+
+impl LiveMemory {
+    /// Prompts that did not get their memory at all.
+    pub(crate) fn lost(&self) -> u64 {
+        self.late.saturating_sub(self.told_later)
+    }
+
+    /// How often memory came too late, for a person; `None` if it was always in time.
+    pub(crate) fn lateness(&self) -> Option<String> {
+        if self.late == 0 {
+            return None;
+        }
+        let prompts = plural(self.prompts, "prompt", "prompts");
+        let what = format!(
+            "memory came too late for {} of {prompts} since the proxy started",
+            self.late
+        );
+        Some(match (self.told_later, self.lost()) {
+            (_, 0) => format!("{what}; it was told later in the turn"),
+            (0, _) => format!("{what}, which did not get it"),
+            (later, lost) => format!("{what}: {later} got it later in the turn, {lost} not at all"),
+        })
+    }
 }
 
 /// Who can use a running daemon.
@@ -233,6 +274,14 @@ struct Health {
     judge: Option<LiveJudge>,
     store: Option<LiveStore>,
     access: Option<LiveAccess>,
+    /// Other counters, too.
+    context: Option<serde_json::Value>,
+}
+
+impl Health {
+    fn memory(&self) -> Option<LiveMemory> {
+        LiveMemory::deserialize(self.context.as_ref()?).ok()
+    }
 }
 
 /// Queries the daemon that the home's record names. A record whose daemon does not answer, or that another daemon answers
@@ -244,6 +293,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
         && health.status == "ok"
         && health.pid.is_none_or(|pid| pid == record.pid)
     {
+        let memory = health.memory();
         return ProxyView {
             running: true,
             state: ProxyState::Running,
@@ -252,6 +302,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
             pid: Some(record.pid),
             version: health.version.or_else(|| Some(record.version.clone())),
             stopping: record.stopping,
+            memory,
             judge: health.judge,
             store: health.store,
             access: health.access,
@@ -281,6 +332,7 @@ pub(crate) fn query_at(address: SocketAddr, pid: Option<u32>) -> Option<ProxyVie
     }
     let is_secure = health.access.as_ref().is_some_and(|access| access.tls.is_some());
     let url = format!("{}://{address}", if is_secure { "https" } else { "http" });
+    let memory = health.memory();
     Some(ProxyView {
         running: true,
         state: ProxyState::Running,
@@ -289,6 +341,7 @@ pub(crate) fn query_at(address: SocketAddr, pid: Option<u32>) -> Option<ProxyVie
         pid: health.pid,
         version: health.version,
         stopping: None,
+        memory,
         judge: health.judge,
         store: health.store,
         access: health.access,
@@ -376,6 +429,47 @@ mod tests {
     }
 
     #[test]
+    fn a_person_sees_that_memory_came_too_late_and_how_often() {
+        let lateness = |prompts, late, told_later| {
+            let memory = LiveMemory {
+                prompts,
+                late,
+                told_later,
+            };
+            (memory.lateness().unwrap_or_default(), memory.lost())
+        };
+        assert_eq!(lateness(40, 0, 0), (String::new(), 0));
+        for (late, told_later, ending) in [
+            (
+                1,
+                1,
+                "1 of 40 prompts since the proxy started; it was told later in the turn",
+            ),
+            (
+                2,
+                0,
+                "2 of 40 prompts since the proxy started, which did not get it",
+            ),
+            (
+                3,
+                2,
+                "3 of 40 prompts since the proxy started: 2 got it later in the turn, 1 not at all",
+            ),
+        ] {
+            let (text, lost) = lateness(40, late, told_later);
+            assert!(text.ends_with(ending), "{text}");
+            assert_eq!(lost, late - told_later);
+        }
+        let health = |context: &str| {
+            let health = format!(r#"{{"status":"ok","context":{context}}}"#);
+            serde_json::from_str::<Health>(&health).unwrap().memory()
+        };
+        assert_eq!(health(r#"{"added":1}"#), None, "an older daemon");
+        let counted = health(r#"{"added":1,"memory_asked":5,"memory_late":2,"memory_added_later":1}"#);
+        assert_eq!(counted.map(|memory| memory.lost()), Some(1));
+    }
+
+    #[test]
     fn why_rules_answer_is_told_with_what_to_do() {
         let trouble = |reason: Option<&str>| {
             let judge = LiveJudge {
@@ -401,6 +495,7 @@ mod tests {
             stopping: None,
             store: None,
             access: None,
+            memory: None,
             base_url: Some(url.clone()),
             url: Some(url.clone()),
             pid: Some(7),

@@ -457,6 +457,7 @@ impl Services<'_> {
         let builder = api_setup::with_upstreams(builder, settings.proxy()).map_err(Stop::usage)?;
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
         let is_secure = self.access.scheme() == "https";
+        let builder = grov_live::with_memory_metrics(builder, &context_counters);
         let dashboard = Dashboard::new(self.home, environment, settings.route(), is_secure);
         let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));

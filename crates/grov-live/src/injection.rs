@@ -116,6 +116,11 @@ pub trait ContextSource: Send + Sync + 'static {
         None
     }
 
+    /// Returns whether its text is memory. A person is told how often memory came too late.
+    fn is_memory(&self) -> bool {
+        false
+    }
+
     /// Called when the text is stored and will be part of every later request of this history.
     fn delivered(&self, _point: &InjectionPoint) {}
 
@@ -136,6 +141,12 @@ crate::counters! {
         late,
         /// Texts that came too late and were added at the next injection point of their turn.
         added_later,
+        /// Prompts for which memory was searched.
+        memory_asked,
+        /// Prompts whose memory came too late for their request.
+        memory_late,
+        /// Prompts whose memory came too late and was added later in the same turn.
+        memory_added_later,
         /// Texts that could not be stored.
         not_kept,
         /// Texts withdrawn because they would invalidate the cached prompt.

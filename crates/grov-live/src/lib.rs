@@ -53,6 +53,6 @@ pub use memory_source::{MemoryBackend, MemorySource};
 pub use project_locator::Location;
 pub use recorder::{Recorder, UserNaming};
 pub use session_cache::SessionCache;
-pub use setup::configure;
+pub use setup::{configure, with_memory_metrics};
 pub use store_watcher::StoreWatcher;
 pub use tasks::{TaskBackend, TaskOrchestrator, TaskWorker};

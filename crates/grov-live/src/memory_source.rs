@@ -216,6 +216,10 @@ pub(crate) fn scope_of(point: &InjectionPoint) -> MemoryScope {
 
 /// Whether a prompt at this point asks for work in a known project.
 pub(crate) fn has_work(point: &InjectionPoint) -> bool {
+    fn is_memory(&self) -> bool {
+        true
+    }
+
     point.location.exists
         && (prompt_kind(&point.prompt).is_substantive() || refers_to_earlier_work(&point.prompt))
 }

@@ -4,12 +4,13 @@ mod transcript;
 
 use crate::client_spending::folders;
 use crate::context::Context;
+use crate::daemon_health;
 use crate::format::{bytes, when};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
 use grov_cost::transcript_named;
-use grov_domain::{ClientSessionId, TaskId};
+use grov_domain::{ClientSessionId, SwitchScope, TaskId};
 use grov_drift::DeliveryLog;
 use grov_query::{InjectionView, PromptView, injections};
 use serde::Serialize;
@@ -54,9 +55,33 @@ pub(crate) fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     })?;
     let answer = answer.ok_or_else(|| session::not_found(wanted))?;
     if answer.injections.is_empty() {
-        note!("nothing was said to the agent in this session");
+        match why_nothing(context, &answer.session_id, &project) {
+            Some(why) => note!("nothing was said to the agent in this session: {why}"),
+            None => note!("nothing was said to the agent in this session"),
+        }
     }
     context.answer(answer, text)
+}
+
+/// Why a session may have got nothing, as far as it is known: Grov is off, or memory came too late for prompts.
+fn why_nothing(context: &Context, session: &ClientSessionId, project: &str) -> Option<String> {
+    if !context.settings.memory().enabled {
+        return Some("memory.enabled is false".to_owned());
+    }
+    let off = context
+        .read(async |store| Ok(store.switched_off().await?))
+        .ok()
+        .flatten();
+    for scope in off.unwrap_or_default() {
+        match scope {
+            SwitchScope::Session(off) if off == *session => return Some("Grov is off for it".to_owned()),
+            SwitchScope::Project(off) if off == project => {
+                return Some("Grov is off for this project; `grov on` turns it on".to_owned());
+            }
+            SwitchScope::Session(_) | SwitchScope::Project(_) => {}
+        }
+    }
+    daemon_health::query(&context.home).memory?.lateness()
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -1,7 +1,7 @@
 //! `grov status`
 
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyView};
+use crate::daemon_health::{self, LiveMemory, ProxyView};
 use crate::format::{plural, when};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
@@ -121,6 +121,10 @@ fn text(answer: &Answer, style: Style) -> String {
         fields.add("items", &answer.memory_items.to_string());
     }
     fields.add_styled("injection", &answer.switch.text(style));
+    let memory = answer.proxy.memory.as_ref();
+    if let Some(lateness) = memory.and_then(LiveMemory::lateness) {
+        fields.add_styled("", &style.yellow(&lateness));
+    }
     fields.add_styled("judge", &answer.judge.text(style));
     for line in answer.judge.live_lines(&answer.proxy, style) {
         fields.add_styled("", &line);

@@ -187,6 +187,7 @@ impl Shared {
         sender: watch::Sender<Option<Decision>>,
     ) -> Decided {
         let late_texts = late.texts.len();
+        let late_memories = late.texts.iter().filter(|late| late.source.is_memory()).count();
         let mut answers = self.ask(point, late.texts.clone()).await;
         let committed = self.commit_text(slot, key, point, &answers.texts).await;
         let block = committed.as_ref().map(|committed| committed.block.clone());
@@ -200,6 +201,7 @@ impl Shared {
         };
         if decision.is_some() {
             self.counters.added_later.add(late_texts);
+            self.counters.memory_added_later.add(late_memories);
             for answer in &answers.texts {
                 answer.source.delivered(point);
             }
@@ -246,7 +248,13 @@ impl Shared {
         if point.prompt.is_empty() || missed.is_empty() {
             return;
         }
-        ask_again(missed, point, |text| slot.state().late_texts().keep(key, text)).await;
+        ask_again(missed, point, |text| {
+            if text.source.is_memory() {
+                self.counters.memory_late.increment();
+            }
+            slot.state().late_texts().keep(key, text);
+        })
+        .await;
     }
 
     /// Asks all sources that apply, concurrently, so that a slow source does not take time from the others.
@@ -257,6 +265,8 @@ impl Shared {
         };
         let deadline = tokio::time::Instant::from_std(point.deadline);
         let applicable = self.sources.iter().filter(|source| source.applies(point));
+        let is_asked = applicable.clone().any(|source| source.is_memory());
+        self.counters.memory_asked.add(usize::from(is_asked));
         let (slow, quick): (Vec<_>, Vec<_>) =
             applicable.partition(|source| source.answers_within().is_some());
         answers.missed.extend(slow.into_iter().map(Arc::clone));

@@ -55,6 +55,10 @@ impl ContextSource for TestSource {
         true
     }
 
+    fn is_memory(&self) -> bool {
+        true
+    }
+
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let number = {
             let mut prompts_seen = self.prompts_seen.lock().unwrap();

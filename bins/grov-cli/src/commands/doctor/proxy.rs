@@ -5,7 +5,8 @@ use super::{Check, Remedy, access, http_hooks, shell};
 use crate::commands::proxy::relocate;
 use crate::commands::registration::configured_base_url;
 use crate::context::Context;
-use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
+use crate::daemon_health::{LiveMemory, LiveStore, ProxyView, port_taken_by};
+use crate::format::plural;
 use grov_hooks::settings::{Route, route};
 use grov_runtime::{Environment, Url, without_credentials};
 use std::collections::BTreeMap;
@@ -69,6 +70,7 @@ pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyV
     }];
     checks.extend(refused(context, uses_proxy).filter(|_| daemon.running));
     checks.extend(daemon.store.as_ref().and_then(recording));
+    checks.extend(daemon.memory.as_ref().and_then(memory));
     let target = match base_url {
         Some(url) if uses_proxy => url.clone(),
         Some(url) => without_credentials(url),
@@ -163,6 +165,24 @@ fn recording(store: &LiveStore) -> Option<Check> {
     )
 }
 
+/// Reports whether memory was in time; `None` before the first prompt.
+fn memory(memory: &LiveMemory) -> Option<Check> {
+    const NAME: &str = "memory in time";
+    let Some(lateness) = memory.lateness() else {
+        let prompts = plural(memory.prompts, "prompt", "prompts");
+        let is_asked = memory.prompts > 0;
+        return is_asked.then(|| Check::ok(NAME, format!("for {prompts} since the proxy started")));
+    };
+    if memory.lost() == 0 {
+        return Some(Check::ok(NAME, lateness));
+    }
+    let check = Check::warn(NAME, lateness)
+        .consequence("A request waits 8 ms for memory; on a busy machine or disk it goes out without it.");
+    Some(
+        check.fix("see what else runs on this machine; `grov memory search` finds what a prompt did not get"),
+    )
+}
+
 /// The other variables that `grov init --proxy` sets.
 fn environment(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Check> {
     let to = Route {
@@ -227,6 +247,22 @@ fn has_other_scheme(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_came_too_late_is_a_warning_only_if_it_was_lost() {
+        let status = |prompts, late, told_later| {
+            let memory = LiveMemory {
+                prompts,
+                late,
+                told_later,
+            };
+            super::memory(&memory).map(|check| serde_json::to_value(check).unwrap()["status"].clone())
+        };
+        assert_eq!(status(0, 0, 0), None);
+        assert_eq!(status(7, 0, 0), Some("ok".into()));
+        assert_eq!(status(7, 2, 2), Some("ok".into()));
+        assert_eq!(status(7, 2, 1), Some("warn".into()));
+    }
 
     #[test]
     fn a_taken_port_points_to_proxy_move_only_where_that_helps() {

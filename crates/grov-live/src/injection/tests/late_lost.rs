@@ -104,3 +104,29 @@ async fn a_late_text_is_dropped_after_a_few_missed_places() {
     }
     daemon.stop().await;
 }
+
+/// The counters by which a person sees that memory came too late.
+#[tokio::test]
+async fn memory_that_came_too_late_is_counted() {
+    for (times, added_later) in [(0, 1), (5, 0)] {
+        let home = Home::new();
+        let daemon = daemon(&home, times).await;
+        daemon.send(&home.request("s", &turn(0))).await;
+        daemon.wait_for_late_text("s").await;
+        for results in 1..=6 {
+            daemon.send(&home.request("s", &turn(results))).await;
+        }
+        let counted = ["memory_asked", "memory_late", "memory_added_later"].map(|name| daemon.count(name));
+        assert_eq!(counted, [1, 1, added_later], "{times} missed places");
+        daemon.stop().await;
+    }
+    // In time.
+    let home = Home::new();
+    let daemon = home.daemon(TestSource::default()).await;
+    daemon.send(&home.request("s", &turn(0))).await;
+    assert_eq!(
+        (daemon.count("memory_asked"), daemon.count("memory_late")),
+        (1, 0)
+    );
+    daemon.stop().await;
+}
