@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// Returns the policy and its worker: corrections first, then what a compaction lost, then team memory. Where words find
 /// none, the judge of `choice` chooses, with a store of its own, so that its searches delay no request. Without sources, it only repeats the text that histories already contain.
+/// The source of memory is returned to be warmed up.
 pub(crate) fn injection(
     store: Arc<DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
@@ -22,16 +23,19 @@ pub(crate) fn injection(
     context: ContextSettings,
     settings: MemorySettings,
     choice: Option<(Arc<dyn Judge>, Arc<DaemonStore>)>,
-) -> (Injection, InjectionWorker) {
+) -> (Injection, InjectionWorker, Option<Arc<MemorySource>>) {
     let mut sources: Vec<Arc<dyn ContextSource>> = corrections.into_iter().collect();
     let restoration = RestorationSource::new(monitor, Arc::clone(&store) as Arc<_>);
     sources.push(Arc::new(restoration));
+    let mut memory = None;
     if settings.enabled {
         let budget = Budget {
             tokens: settings.budget_tokens,
         };
-        let memory = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
-        sources.push(Arc::new(memory));
+        let source = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
+        let source = Arc::new(source);
+        sources.push(Arc::clone(&source) as Arc<_>);
+        memory = Some(source);
         let choice = choice
             .map(|(judge, store)| MemoryChoiceSource::new(store, judge, Ranking::for_injection(), budget));
         sources.extend(choice.map(|choice| Arc::new(choice) as Arc<_>));
@@ -40,7 +44,8 @@ pub(crate) fn injection(
         clear: context.clear,
         trim: context.trim,
     };
-    Injection::with_context_edits(edits, store, sources)
+    let (injection, worker) = Injection::with_context_edits(edits, store, sources);
+    (injection, worker, memory)
 }
 
 /// Summaries and windows of the monitor, and list prices.

@@ -31,7 +31,9 @@ use crate::telemetry::Telemetry;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
-use grov_live::{ClearSettings, ContextObserver, ContextSource, Recorder, TaskOrchestrator, UserNaming};
+use grov_live::{
+    ClearSettings, ContextObserver, ContextSource, MemorySource, Recorder, TaskOrchestrator, UserNaming,
+};
 use grov_llm::ModelJudge;
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record, RunRecord};
@@ -50,7 +52,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The version in the daemon's record and on the health page.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -426,7 +428,7 @@ impl Services<'_> {
             let judge = Arc::clone(&self.judge) as Arc<_>;
             (judge, assembly::store_apart(self.home))
         });
-        let (injection, worker) = context_setup::injection(
+        let (injection, worker, memory) = context_setup::injection(
             store,
             corrections,
             Arc::clone(&monitor),
@@ -439,6 +441,7 @@ impl Services<'_> {
             tasks: Some(task_orchestrator),
         });
         self.tasks.spawn("injection ledger", worker.run(self.stopping()));
+        self.tasks.spawn("warming up", warm_up(memory));
         let context_counters = injection.counters();
         let embedding = self.embedding();
         let screening = screening::run(assembly::store_apart(self.home), self.tasks.shutdown());
@@ -454,10 +457,10 @@ impl Services<'_> {
         let hook_counters = Arc::clone(&hooks);
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
         let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
+        let builder = grov_live::with_memory_metrics(builder, &context_counters);
         let builder = api_setup::with_upstreams(builder, settings.proxy()).map_err(Stop::usage)?;
         let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
         let is_secure = self.access.scheme() == "https";
-        let builder = grov_live::with_memory_metrics(builder, &context_counters);
         let dashboard = Dashboard::new(self.home, environment, settings.route(), is_secure);
         let mitm = MitmSetup::new(settings, self.home, &builder.upstreams(), room, mitm_listener)?;
         let mitm_counters = mitm.as_ref().map(|mitm| Arc::clone(&mitm.counters));
@@ -552,6 +555,18 @@ impl Services<'_> {
         let mut shutdown = self.tasks.shutdown();
         async move { shutdown.requested().await }
     }
+}
+
+/// Does once what the first prompt would do within its 8 ms: builds tables of words, opens the database. Requests are served
+/// meanwhile.
+async fn warm_up(memory: Option<Arc<MemorySource>>) {
+    let start = Instant::now();
+    // On a thread of its own, because it computes. If that fails, the first prompt does it.
+    let _ = tokio::task::spawn_blocking(grov_live::warm_up).await;
+    if let Some(memory) = memory {
+        memory.warm_up().await;
+    }
+    tracing::debug!(milliseconds = start.elapsed().as_millis(), "warmed up");
 }
 
 fn traces_health(counters: Option<&TraceCounters>) -> serde_json::Value {

@@ -32,6 +32,7 @@ mod session_cache;
 mod setup;
 mod store_watcher;
 mod tasks;
+mod warm_up;
 mod working_directory;
 
 pub use action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
@@ -56,3 +57,4 @@ pub use session_cache::SessionCache;
 pub use setup::{configure, with_memory_metrics};
 pub use store_watcher::StoreWatcher;
 pub use tasks::{TaskBackend, TaskOrchestrator, TaskWorker};
+pub use warm_up::warm_up;

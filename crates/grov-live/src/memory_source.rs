@@ -1,6 +1,7 @@
 //! Team memory as a source of context.
 
 use crate::injection::{ContextSource, ContextText, InjectionPoint};
+use crate::warm_up::PROMPTS;
 use async_trait::async_trait;
 use grov_domain::{
     Clock, MemoryScope, MemorySearch, SessionId, SessionStore, StepRow, StoreError, SystemClock, Task,
@@ -53,6 +54,27 @@ impl MemorySource {
             store,
             ranking,
             budget,
+        }
+    }
+
+    /// Searches once for nothing in particular, so that the first prompt does not wait for the database to be opened and read, or
+    /// for tables of words to be built.
+    pub async fn warm_up(&self) {
+        for prompt in PROMPTS {
+            let query = Query {
+                scope: MemoryScope {
+                    project_path: "/".to_owned(),
+                    project_remote: None,
+                },
+                text: (*prompt).to_owned(),
+                files: mentioned_files(prompt),
+                before: Some(SystemClock.now()),
+                limit: MAX_RECALLED,
+            };
+            if let Err(error) = recall(self.store.as_ref(), &query, &self.ranking, None).await {
+                tracing::debug!(%error, "cannot search team memory yet");
+                return;
+            }
         }
     }
 
@@ -194,6 +216,10 @@ impl ContextSource for MemorySource {
         true
     }
 
+    fn is_memory(&self) -> bool {
+        true
+    }
+
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         match self.recall_text(point).await {
             Ok(text) => text,
@@ -216,10 +242,6 @@ pub(crate) fn scope_of(point: &InjectionPoint) -> MemoryScope {
 
 /// Whether a prompt at this point asks for work in a known project.
 pub(crate) fn has_work(point: &InjectionPoint) -> bool {
-    fn is_memory(&self) -> bool {
-        true
-    }
-
     point.location.exists
         && (prompt_kind(&point.prompt).is_substantive() || refers_to_earlier_work(&point.prompt))
 }
