@@ -226,13 +226,15 @@ pub(super) async fn cost(
     if since != "all" {
         words.extend(["--since", since]);
     }
-    let (answer, own) = tokio::join!(
-        site.commands.run(&words),
-        site.commands.run(&["usage", "--by", "purpose"])
-    );
     let now = SystemClock.now();
     let from = days.and_then(|days| now.checked_sub(time::Duration::days(days)));
-    let misses = cache_misses(&*site.store, from, MAX_MISSES).await?;
+    // Other processes answer the commands meanwhile.
+    let (answer, own, misses) = tokio::join!(
+        site.commands.run(&words),
+        site.commands.run(&["usage", "--by", "purpose"]),
+        cache_misses(&*site.store, from, MAX_MISSES),
+    );
+    let misses = misses?;
     let usd = |value: &Value| value["cost_usd"].as_f64().unwrap_or_default();
     let rows = list(&answer, "rows");
     let most = rows.iter().map(usd).fold(0.0, f64::max);

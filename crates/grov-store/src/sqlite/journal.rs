@@ -36,17 +36,22 @@ const EXCHANGES: &str = "SELECT e.* FROM session_states s JOIN exchanges e ON e.
 const EXCHANGE: &str = "SELECT e.* FROM session_states s JOIN exchanges e ON e.session_id = s.session_id \
      WHERE s.client_session_id = ?1 AND e.id = ?2 AND e.moved_to IS NULL LIMIT 1";
 
-/// Side requests have prompts of their own and say nothing of the conversation's prefix.
-const DROPS: &str = "SELECT * FROM (SELECT s.client_session_id, e.*, \
-     lag(e.model) OVER earlier AS before_model, lag(e.started_at) OVER earlier AS before_started_at, \
-     lag(e.input + e.cache_read + e.cache_creation) OVER earlier AS before_prompt, \
-     lag(e.cache_read + e.cache_creation) OVER earlier AS before_cached, \
-     lag(e.cache_creation_1h) OVER earlier AS before_hourly, lag(e.edits) OVER earlier AS before_edits \
+/// Side requests have prompts of their own and say nothing of the conversation's prefix. All requests are sorted, so only the columns
+/// by which a drop is found are; the others are read of the drops.
+const DROPS: &str = "SELECT d.client_session_id, e.*, b.model AS before_model, b.started_at AS before_started_at, \
+     b.input + b.cache_read + b.cache_creation AS before_prompt, b.cache_read + b.cache_creation AS before_cached, \
+     b.cache_creation_1h AS before_hourly, b.edits AS before_edits \
+     FROM (SELECT * FROM (SELECT s.client_session_id, e.session_id, e.id, e.started_at, e.cache_read, \
+     lag(e.session_id) OVER earlier AS before_session, lag(e.id) OVER earlier AS before_id, \
+     lag(e.cache_read + e.cache_creation) OVER earlier AS before_cached \
      FROM session_states s JOIN exchanges e ON e.session_id = s.session_id \
      WHERE e.moved_to IS NULL AND e.kind IN ('main', 'subagent') AND e.outcome = 'complete' \
      AND (?1 IS NULL OR e.started_at >= ?1) \
      WINDOW earlier AS (PARTITION BY s.client_session_id, e.agent_id ORDER BY e.started_at, e.id)) \
-     WHERE before_cached - cache_read >= ?2 ORDER BY started_at DESC, id DESC LIMIT ?3";
+     WHERE before_cached - cache_read >= ?2 ORDER BY started_at DESC, id DESC LIMIT ?3) d \
+     CROSS JOIN exchanges e ON e.session_id = d.session_id AND e.id = d.id \
+     CROSS JOIN exchanges b ON b.session_id = d.before_session AND b.id = d.before_id \
+     ORDER BY e.started_at DESC, e.id DESC";
 
 #[async_trait]
 impl JournalStore for SqliteStore {
