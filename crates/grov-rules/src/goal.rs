@@ -4,7 +4,7 @@ use super::constraints::Context;
 use super::lexicon::{AFTER_A_NOUN, is_stop_word, is_work_verb, lead_in_at};
 use super::prompt::Assent;
 use super::text::{Word, ends_with_question, fold, shorten, words};
-use super::{phrased, scope};
+use super::{own_subject, phrased, scope};
 
 use grov_scope::phrases::{Languages, PhraseList, Votes};
 use serde::{Deserialize, Serialize};
@@ -257,7 +257,7 @@ impl<'t> Sentence<'t> {
     }
 
     /// Its words up to the first pause or constraint.
-    fn head(&self) -> &[Word<'t>] {
+    pub(crate) fn head(&self) -> &[Word<'t>] {
         let limit = self.constraints.first();
         let limit = limit.and_then(|first| self.text.find(first.trim_end_matches('…')));
         let words = self.words.iter();
@@ -306,8 +306,21 @@ impl<'t> Sentence<'t> {
         phrased::continues(self.text, &self.words, self.languages)
     }
 
+    /// Whether it asks for work by more than a "please": "ten attempts, please" names something and asks for nothing of its own.
+    pub(crate) fn asks_by_itself(&self) -> bool {
+        let words = &self.words[phrased::after_assent(&self.words)..];
+        let is_requested = (0..words.len()).any(|at| {
+            let is_polite = words[at].is_any(&["please", "rog", "te", "va"]);
+            !is_polite && REQUESTS.at(words, at).is_some()
+        });
+        is_requested
+            || asks_for_work(words)
+            || commands(words, skip_lead_ins(words))
+            || phrased::order_weight(self.text, words, self.languages).is_some()
+    }
+
     /// Whether it states that something is wrong.
-    fn states_fault(&self) -> bool {
+    pub(crate) fn states_fault(&self) -> bool {
         phrased::states_fault(self.text, &self.words)
     }
 }
@@ -348,6 +361,12 @@ pub(crate) struct Goal {
     pub(crate) asks: bool,
     /// It turns away from what was asked before.
     pub(crate) turns: bool,
+    /// It asks for something and has a subject of its own, which may be that of an earlier prompt.
+    #[serde(default)]
+    pub(crate) is_own: bool,
+    /// It asks for work: "the search finds nothing" does not.
+    #[serde(default)]
+    pub(crate) orders: bool,
 }
 
 impl AsRef<Self> for Goal {
@@ -371,6 +390,10 @@ impl Goal {
             goes_on: goes_on(sentences),
             asks: best == 3,
             turns: turns(sentences),
+            orders: best >= 4,
+            is_own: (best >= 4 || best == 2 && own_subject::states_need(&sentences[at]))
+                && !goes_on(sentences)
+                && own_subject::has_own_subject(sentences, at),
         }
     }
 }

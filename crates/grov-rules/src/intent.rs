@@ -1,6 +1,7 @@
 //! Extracts the intent of prompts.
 
 use super::goal::{self, Goal, Role};
+use super::own_subject::is_about_other_work;
 use super::parsed_prompt::ParsedPrompt;
 use super::scope::Keywords;
 use super::text::{push_new, shorten};
@@ -71,9 +72,17 @@ pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> 
         if goal.text.is_empty() || goal.assents && telling.is_none() {
             continue;
         }
+        // After a statement or a question, the next order says what is to be done about it.
+        let may_replace = !asks && telling.as_ref().is_some_and(|telling| telling.as_ref().orders);
         let role = match goal.role {
             _ if telling.is_none() || !is_firm && goal.is_firm => Role::Replaces,
             _ if !is_firm => Role::Keeps,
+            // Short, and about something else.
+            Role::Adds | Role::Keeps
+                if may_replace && goal.is_own && is_about_other_work(&goal.text, &parts) =>
+            {
+                Role::Replaces
+            }
             // The answer to a question leads to the work: "then merge them into one".
             Role::Replaces if asks && !goal.turns => Role::Adds,
             role => role,
@@ -180,6 +189,79 @@ mod tests {
             "ok you may touch the header now",
         ] {
             assert_eq!(intent(&[goal, later], &[]).goal, goal, "{later}");
+        }
+    }
+
+    #[test]
+    fn a_short_prompt_about_something_else_replaces_the_goal() {
+        for (goal, others, more) in [
+            (
+                "Add a rate limiter to the login page",
+                &[
+                    "Translate the emails to French",
+                    "The dashboard shows wrong totals, please look into it",
+                    "The invoice PDF needs a larger logo",
+                    "thanks. Now upgrade the docker base image",
+                ][..],
+                &[
+                    "Make it configurable",
+                    "use redis instead",
+                    "use the existing badge component",
+                    "keep the old template names",
+                    "Put that into a helper function",
+                    "the page crashes, fix it",
+                    "also translate the error message",
+                    "ten attempts per minute please",
+                    "no, ten attempts per minute",
+                    "first install the dependencies",
+                    "run the linter",
+                    "why is there no captcha?",
+                ][..],
+            ),
+            (
+                "Behebe den Absturz des Parsers bei leeren Dateien",
+                &[
+                    "Die Startseite braucht einen Dunkelmodus",
+                    "Übersetze die Mails ins Französische",
+                ],
+                &[
+                    "mach das konfigurierbar",
+                    "und auch bei Leerzeichen",
+                    "der Parser soll eine Warnung ausgeben",
+                    "nimm stattdessen eine Warnung",
+                ],
+            ),
+            (
+                "Corrige le plantage du parseur",
+                &[
+                    "Traduis les e-mails en anglais",
+                    "La page d'accueil a besoin d'un mode sombre",
+                ],
+                &["fais pareil pour le lexeur", "rends ça configurable"],
+            ),
+            (
+                "Corrige el fallo del analizador",
+                &[
+                    "Traduce los correos al francés",
+                    "La portada necesita un modo oscuro",
+                ],
+                &["hazlo configurable", "también en la consola"],
+            ),
+        ] {
+            for other in others {
+                let found = intent(&[goal, other], &[]).goal;
+                assert!(!found.contains(goal), "{other}: {found}");
+            }
+            let stated = [
+                "The search finds nothing with capitals",
+                "fix in lib/index.js please",
+            ];
+            let stated = intent(&stated, &[]).goal;
+            assert!(stated.starts_with("The search"), "{stated}");
+            for same in more {
+                let found = intent(&[goal, same], &[]).goal;
+                assert!(found.starts_with(goal), "{same}: {found}");
+            }
         }
     }
 

@@ -23,6 +23,7 @@ mod lexicon;
 mod lifting;
 mod new_work;
 mod open_ends;
+mod own_subject;
 mod parsed_prompt;
 mod phrased;
 mod prompt;

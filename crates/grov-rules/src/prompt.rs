@@ -239,7 +239,7 @@ impl Prompt {
             objection: objection.unwrap_or(Objection::None),
             only_asks: asks && !orders,
             orders,
-            relation: relation(&read),
+            relation: relation(&read.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             is_anaphoric: some_of(ANAPHORA),
             routine: length <= 12
                 && super::scope::subject(&sentences.join(" "))
@@ -305,7 +305,7 @@ fn opens_question(words: &[Word<'_>]) -> bool {
         || phrase_at(words, at, "de ce").is_some()
 }
 
-fn objection(words: &[Word<'_>]) -> Objection {
+pub(crate) fn objection(words: &[Word<'_>]) -> Objection {
     let Some(first) = words.first() else {
         return Objection::None;
     };
@@ -330,7 +330,7 @@ fn objection(words: &[Word<'_>]) -> Objection {
     }
 }
 
-fn relation(read: &[Vec<Word<'_>>]) -> Relation {
+pub(crate) fn relation(read: &[&[Word<'_>]]) -> Relation {
     for sentence in read.iter().take(4) {
         let at = sentence
             .iter()
