@@ -169,7 +169,7 @@ mod tests {
             "2b1f6c2e-9f3a-4a53-8d40-0f9a3c1e7a11-toolu_01B7a0k2jd81ma0c8835lq9",
         ];
         let short = short_ends(ids.into_iter(), Style::plain().fitted(80));
-        assert_eq!(ids.map(|id| short(id)), ["17835lq9", "c8835lq9"]);
+        assert_eq!(ids.map(short), ["17835lq9", "c8835lq9"]);
         let numbered = ["s-toolu_2", "s-toolu_3"];
         let short = short_ends(numbered.into_iter(), Style::plain().fitted(80));
         assert_eq!(short(numbered[0]), numbered[0], "no option");
