@@ -2,6 +2,7 @@
 
 use crate::concepts::concepts;
 use crate::language::Language;
+use crate::pointed::pointed;
 use grov_domain::{MemoryScope, file_name, file_term, identifiers, is_function_word, is_stop_word, words};
 use std::collections::{HashMap, HashSet};
 use time::OffsetDateTime;
@@ -50,6 +51,10 @@ pub struct Terms {
     pub language: Language,
     /// The positions of the words without a subject in that language.
     pub function_words: HashSet<usize>,
+    /// The positions of the words at which a short prompt points; only of [`Terms::with_related`].
+    pub pointed: HashSet<usize>,
+    /// Whether it goes on with that work, or asks how far it is.
+    pub goes_on: bool,
 }
 
 /// A term that is searched for besides a word of the query.
@@ -93,6 +98,10 @@ impl Terms {
     pub fn with_related(query: &Query) -> Self {
         let mut terms = Self::of(query);
         terms.language = Language::of(&query.text);
+        let pointed = pointed(&query.text, &query.files);
+        let is_pointed = |place: &usize| pointed.subject.contains(&terms.words[*place]);
+        terms.pointed = (0..terms.words.len()).filter(is_pointed).collect();
+        terms.goes_on = pointed.goes_on;
         if terms.language != Language::English {
             let is_function_word = |place: &usize| is_function_word(&terms.words[*place]);
             terms.function_words = (0..terms.words.len()).filter(is_function_word).collect();

@@ -1,5 +1,6 @@
 //! Loads the memories that fit a prompt.
 
+use crate::fitting::fit;
 use crate::{Found, Query, Ranking, search};
 use grov_domain::{ClientSessionId, FilePin, MemoryScope, MemorySearch, StoreError, Task, TaskId};
 use std::collections::{HashMap, HashSet};
@@ -94,8 +95,10 @@ pub async fn recall<S: MemorySearch + ?Sized>(
             if let Some(task) = known.filter(foreign)
                 && recalled.len() < query.limit
             {
+                let mut task = task.clone();
+                fit(&mut task, &query.text);
                 recalled.push(Recalled {
-                    task: task.clone(),
+                    task,
                     score,
                     freshness: Freshness::Unknown,
                 });

@@ -9,7 +9,9 @@ use crate::Terms;
 use crate::candidates::Candidates;
 use crate::language::Language;
 use crate::named::names;
-use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name, is_common_file, is_common_word};
+use grov_domain::{
+    MemoryStatistics, TaskStatus, TermCount, TermStatistics, file_name, is_common_file, is_common_word,
+};
 
 /// Imaginary memories added to those in the store.
 const BACKGROUND: f64 = 2000.0;
@@ -36,6 +38,10 @@ const MAX_RARE: u64 = 3;
 const RARE_SHARE: u64 = 500;
 /// The share of what a query asks for that two rare words must be.
 const MIN_COVERAGE: f64 = 0.3;
+/// The share of what a short prompt points at that a memory must have.
+const MIN_SUBJECT: f64 = 0.6;
+/// The weight from which on one word is enough for that.
+const SPECIAL: f64 = 4.5;
 /// The factor for two rare words of a short query.
 const AGREEMENT: f64 = 1.7;
 /// Maximum number of words of a short query.
@@ -58,7 +64,9 @@ impl Candidates {
     pub fn add_relevance(&mut self, terms: &Terms, statistics: &MemoryStatistics) {
         let query_terms = query_terms(terms, statistics);
         let groups = query_terms.iter().map(|term| term.group + 1).max().unwrap_or(0);
-        let asked = QUERY_BASE_WEIGHT + asked_weights(terms, &query_terms, groups).iter().sum::<f64>();
+        let asked_of = asked_weights(terms, &query_terms, groups);
+        let asked = QUERY_BASE_WEIGHT + asked_of.iter().sum::<f64>();
+        let pointed = pointed_groups(terms, groups);
         let is_short = groups <= MAX_SHORT_QUERY;
         let names = names(terms, statistics);
         let most = MAX_RARE.max(statistics.documents / RARE_SHARE);
@@ -72,9 +80,13 @@ impl Candidates {
         for candidate in &mut self.list {
             let mut shared = vec![0.0_f64; groups];
             let mut is_named = false;
+            // Whether each group is in more than the trace, which quotes what others said.
+            let mut is_stated = vec![false; groups];
             for count in &candidate.counts {
                 if let Some(term) = query_terms.get(count.term) {
                     shared[term.group] = shared[term.group].max(worth(count, term));
+                    let [text, _, path, file] = count.counts;
+                    is_stated[term.group] |= text > 0 || path > 0 || file > 0;
                 }
                 is_named |= names.get(count.term).is_some_and(|name| name.is_in(count));
             }
@@ -86,6 +98,13 @@ impl Candidates {
                 .zip(&shared)
                 .filter(|(rare, weight)| **rare && **weight >= RARE)
                 .count();
+            let of_subject = |weights: &[f64]| -> f64 { pointed.iter().map(|group| weights[*group]).sum() };
+            let is_subject_shared = of_subject(&shared) >= MIN_SUBJECT * of_subject(&asked_of);
+            let is_left = terms.goes_on && candidate.document.status == TaskStatus::Abandoned;
+            let is_special = |group: &&usize| {
+                is_stated[**group] && (is_left || rare[**group] && shared[**group] >= SPECIAL)
+            };
+            is_named |= is_subject_shared && pointed.iter().any(|group| is_special(&group));
             let covers = sum >= MIN_COVERAGE * (asked - QUERY_BASE_WEIGHT);
             let agreement = if is_short && agreeing >= 2 && covers {
                 AGREEMENT
@@ -98,6 +117,24 @@ impl Candidates {
             }
         }
     }
+}
+
+/// The groups of the words at which a short prompt points.
+fn pointed_groups(terms: &Terms, count: usize) -> Vec<usize> {
+    let groups = groups(terms);
+    let mut pointed: Vec<usize> = terms
+        .pointed
+        .iter()
+        .filter_map(|place| groups.get(*place).copied())
+        .collect();
+    if !terms.pointed.is_empty() {
+        // A file that it names is one of its words, too.
+        pointed.extend(groups.iter().skip(terms.words.len()));
+    }
+    pointed.retain(|group| *group < count);
+    pointed.sort_unstable();
+    pointed.dedup();
+    pointed
 }
 
 /// A term of the query.

@@ -27,6 +27,9 @@ static UNSPACED_TRIGGERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 const ALONE: &[&str] = &[
     "continue",
     "continuing",
+    "dokończ",
+    "finisci",
+    "terminalo",
     "resume",
     "recap",
     "status",
@@ -54,9 +57,7 @@ pub fn refers_to_earlier_work(prompt: &str) -> bool {
         return false;
     }
     let words = prompt_words(prompt);
-    let is_trigger = |word: &String| {
-        TRIGGERS.contains(word.as_str()) || UNSPACED_TRIGGERS.iter().any(|trigger| word.contains(trigger))
-    };
+    let is_trigger = |word: &String| asks_for_earlier_work(word);
     // "Why?" asks about the answer before.
     let is_sentence = words.len() > 1 || ALONE.contains(&prompt_word(&words)) || !prompt.is_ascii();
     is_sentence && words.iter().any(is_trigger) && words.iter().all(|word| is_without_subject(word))
@@ -66,7 +67,13 @@ fn prompt_word(words: &[String]) -> &str {
     words.first().map_or("", String::as_str)
 }
 
-fn is_without_subject(word: &str) -> bool {
+/// Whether a word shows that a prompt wants earlier work.
+pub(crate) fn asks_for_earlier_work(word: &str) -> bool {
+    TRIGGERS.contains(word) || UNSPACED_TRIGGERS.iter().any(|trigger| word.contains(trigger))
+}
+
+/// Whether a word names no subject: it belongs to such prompts, or has a function only.
+pub(crate) fn is_without_subject(word: &str) -> bool {
     if WORDS.contains(word) || TRIGGERS.contains(word) || is_function_word(word) {
         return true;
     }
@@ -111,6 +118,18 @@ mod tests {
             "前回の続きから",
             "なぜこのようになっているのですか",
             "지난번에 하던 작업 계속",
+            "finish it",
+            "finish the work from yesterday",
+            "mach das fertig",
+            "bring es zu Ende",
+            "termine ça",
+            "termínalo",
+            "finisci",
+            "maak het af",
+            "dokończ to",
+            "доделай это",
+            "把它做完",
+            "仕上げてください",
         ] {
             assert!(refers_to_earlier_work(prompt), "{prompt}");
         }
@@ -133,6 +152,10 @@ mod tests {
             "продолжи рефакторинг парсера",
             "为什么测试失败",
             "继续优化数据库",
+            "finish the parser",
+            "done",
+            "it is finished",
+            "maak een test",
             "/resume",
         ] {
             assert!(!refers_to_earlier_work(prompt), "{prompt}");
