@@ -6,8 +6,8 @@ use grov_domain::{
     SystemClock, Task, TaskId, TaskStore,
 };
 use grov_memory::{
-    Budget, Freshness, Query, Ranking, Recalled, demote_stale, is_worth_reading, mentioned_files,
-    prompt_kind, recall, recent, refers_to_earlier_work, render,
+    Budget, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, names_work, prompt_kind,
+    recall, recent, refers_to_earlier_work, render, worth_telling,
 };
 use grov_project::{ProjectLocation, pins};
 use grov_redact::Redactor;
@@ -148,12 +148,11 @@ where
     if is_off(store, &project, &session).await? {
         return Ok(None);
     }
-    let is_relevant = |task: &Task| {
-        let is_own = task.client_session_id.as_ref() == Some(&session);
-        !is_own && is_worth_reading(task) && !beginning.delivered.contains(&task.id)
-    };
-    let mut tasks = store.tasks_for_project(&project, CANDIDATES).await?;
-    tasks.retain(is_relevant);
+    let mut tasks = worth_telling(
+        store.tasks_for_project(&project, CANDIDATES).await?,
+        Some(&session),
+    );
+    tasks.retain(|task| names_work(task) && !beginning.delivered.contains(&task.id));
     tasks.truncate(MAX_NEWEST);
     let newest = tasks.into_iter().map(|task| Recalled {
         task,

@@ -1,6 +1,6 @@
 //! The memories among which a model chooses for a prompt, when words find none.
 
-use crate::recent::is_worth_reading;
+use crate::recent::is_finished;
 use crate::suspicion::is_withheld;
 use crate::{Query, Ranking, recall};
 use grov_domain::{ClientSessionId, MemorySearch, StoreError, Task, TaskStore, beginning_of};
@@ -38,7 +38,7 @@ pub async fn offered<S: MemorySearch + TaskStore + ?Sized>(
     for task in near.into_iter().map(|near| near.task).chain(newest) {
         let is_new = !tasks.iter().any(|known| known.id == task.id);
         let is_own = task.client_session_id.as_ref() == Some(except);
-        if tasks.len() < MAX_OFFERED && is_new && !is_own && is_worth_reading(&task) && !is_withheld(&task) {
+        if tasks.len() < MAX_OFFERED && is_new && !is_own && is_finished(&task) && !is_withheld(&task) {
             tasks.push(task);
         }
     }

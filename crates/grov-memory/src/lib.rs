@@ -56,7 +56,7 @@ pub use prompt_kind::{PromptKind, prompt_kind};
 pub use query::{Query, RelatedTerm, Terms};
 pub use ranking::Ranking;
 pub use recall::{Freshness, Recalled, demote_stale, recall};
-pub use recent::{is_worth_reading, recent};
+pub use recent::{names_work, recent, worth_telling};
 pub use render::{Budget, FileNote, RenderedMemories, render, render_with_details, short_id};
 pub use search::search;
 pub use semantic::{SemanticSearch, semantic_search};

@@ -42,6 +42,7 @@ pub use agent_summary::{AgentSummary, agent_summary};
 pub use intent::extract_intent;
 pub use intent_cache::IntentCache;
 pub use new_work::{new_work, order_after, turns_to_other_work};
+pub use open_ends::left_open;
 pub use prompt::only_asks;
 pub use proposals::proposals;
 pub use reasoning::extract_reasoning;

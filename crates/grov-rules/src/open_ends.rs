@@ -2,6 +2,7 @@
 
 use super::claims::{announces, leaves_something};
 use super::clean::clean;
+use super::proposals::{LEFT, LEFT_UNSPACED};
 use super::text::{ends_with_question, has_phrase, push_new, sentences, shorten, words};
 use grov_domain::{Statement, StatementSource};
 
@@ -11,6 +12,9 @@ const MAX_OPEN_ENDS: usize = 12;
 const MAX_TEXTS: usize = 3;
 /// The longest open end in characters.
 const MAX_CHARACTERS: usize = 240;
+
+/// The most open ends in a trace.
+const MAX_TRACED: usize = 3;
 
 /// Words of work or questions that are left, beyond those that deny that a turn finished its work.
 #[rustfmt::skip]
@@ -37,6 +41,13 @@ const OPEN_UNSPACED: &[&str] = &[
     "これから", "決めて",
 ];
 
+/// Words of work that fails.
+#[rustfmt::skip]
+const FAILING: &[&str] = &[
+    "are red", "fail", "failing", "fails", "is red", "schlagt fehl", "schlagen fehl", "scheitert", "scheitern", "echoue", "echouent", "falla", "fallan",
+    "falha", "falham", "fallisce", "falliscono", "faalt", "falen", "pica", "padaja", "nie przechodza", "падает", "падают",
+];
+
 /// Returns what is left, newest text first: sentences of the newest closing texts that state unfinished work or an open
 /// question.
 pub(crate) fn open_ends(statements: &[Statement], answer: &str) -> Vec<String> {
@@ -56,6 +67,27 @@ pub(crate) fn open_ends(statements: &[Statement], answer: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns what a closing text says is left, as lines of a trace: for work that was not finished.
+pub fn left_open(answer: &str) -> Vec<String> {
+    let mut open = open_ends(&[], answer);
+    open.retain(|sentence| is_left(sentence));
+    let lines = open
+        .into_iter()
+        .take(MAX_TRACED)
+        .map(|open| format!("Open: {open}"));
+    lines.collect()
+}
+
+/// Whether a sentence leaves work outright: "it cannot go negative" leaves none.
+fn is_left(sentence: &str) -> bool {
+    let words = words(sentence);
+    leaves_something(sentence, &words)
+        || announces(&words)
+        || has_phrase(&words, LEFT)
+        || has_phrase(&words, FAILING)
+        || LEFT_UNSPACED.iter().any(|entry| sentence.contains(entry))
 }
 
 fn is_open(sentence: &str) -> bool {
@@ -91,6 +123,34 @@ mod tests {
         assert_eq!(
             of("Die Suche läuft. Es fehlt noch ein Test."),
             ["Es fehlt noch ein Test."]
+        );
+    }
+
+    #[test]
+    fn what_unfinished_work_leaves_is_stated_outright() {
+        let left = |answer: &str| left_open(answer);
+        assert_eq!(
+            left(
+                "Two tests still fail: test_ttl and test_evict. I chose hashes because keys cannot expire. Next: fix eviction."
+            ),
+            [
+                "Open: Two tests still fail: test_ttl and test_evict.",
+                "Open: Next: fix eviction."
+            ]
+        );
+        assert_eq!(
+            left(
+                "The variance uses this form since it cannot go negative. Still open: the proof in appendix B."
+            ),
+            ["Open: Still open: the proof in appendix B."]
+        );
+        assert_eq!(
+            left("Die Suche läuft. Es fehlt noch ein Test."),
+            ["Open: Es fehlt noch ein Test."]
+        );
+        assert_eq!(
+            left("All tests pass. The form is not cached."),
+            Vec::<String>::new()
         );
     }
 

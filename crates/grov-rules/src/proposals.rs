@@ -13,7 +13,8 @@ use grov_domain::{
     MAX_PROPOSALS, MemoryType, ProposalMaterial, ProposedItem, StatementSource, is_function_word,
     is_stop_word,
 };
-use phrases::{CHOSEN, INSTEAD, INSTEAD_UNSPACED, LEFT, OFFERS, STANDING, STANDING_UNSPACED};
+use phrases::{CHOSEN, INSTEAD, INSTEAD_UNSPACED, OFFERS, STANDING, STANDING_UNSPACED};
+pub(crate) use phrases::{LEFT, LEFT_UNSPACED};
 use std::collections::BTreeSet;
 
 /// The longest content and quotation, in characters.
@@ -184,8 +185,7 @@ fn open_loops(material: &ProposalMaterial<'_>) -> Vec<ProposedItem> {
     for sentence in ends {
         let all = words(&sentence);
         let is_offer = has_phrase(&all, OFFERS);
-        let is_left =
-            has_phrase(&all, LEFT) || phrases::LEFT_UNSPACED.iter().any(|mark| sentence.contains(mark));
+        let is_left = has_phrase(&all, LEFT) || LEFT_UNSPACED.iter().any(|mark| sentence.contains(mark));
         let is_named = sentence.starts_with("Open: ");
         if (is_left || is_named) && !is_offer {
             found.push(ProposedItem {

@@ -17,7 +17,9 @@ use grov_hooks::event;
 use grov_memory::screened;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
-use grov_rules::{AgentSummary, agent_summary, new_work, only_asks, order_after, turns_to_other_work};
+use grov_rules::{
+    AgentSummary, agent_summary, left_open, new_work, only_asks, order_after, turns_to_other_work,
+};
 use grov_runtime::UserMode;
 use grov_session::capture::{
     PerformedAction, Remembered, SaveContext, TaskMaterial, covered, reviewed, task_proposals, titled,
@@ -264,6 +266,8 @@ impl TurnWorker<'_> {
             let open = summary.open.iter().map(|open| format!("Open: {open}"));
             let goal = std::iter::once(format!("Goal, as the agent put it: {}", summary.goal));
             reasoning.reasoning_trace.extend(goal.chain(open));
+        } else if pending.ending == Ending::Abandoned {
+            reasoning.reasoning_trace.extend(left_open(&question.answer));
         }
         if !material.is_memory(&reasoning, before) {
             return Ok(None);

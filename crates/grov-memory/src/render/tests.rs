@@ -47,7 +47,7 @@ fn text(recalled: &[Recalled]) -> String {
 fn a_memory_is_rendered_in_one_line() {
     let mut one = recalled(rich());
     one.freshness = Freshness::Changed(vec!["src/retry.rs".to_owned()]);
-    one.task.status = TaskStatus::Abandoned;
+    one.task.status = TaskStatus::Partial;
     one.task.superseded_by = Some(TaskId::new("0198c2f4-8a1e-7c3d-9b5a-aaaabbbbcccc"));
     let note = FileNote {
         file: "src/upload.rs".to_owned(),
@@ -59,7 +59,7 @@ fn a_memory_is_rendered_in_one_line() {
     let expected = [
         "<grov-context source=\"team-memory\">",
         ABOUT,
-        "- 3d4c5b6a (2026-03-04, Ana Silva; abandoned, not finished; changed since: src/retry.rs; replaced by bbbbcccc): \
+        "- 3d4c5b6a (2026-03-04, Ana Silva; to be reviewed; changed since: src/retry.rs; replaced by bbbbcccc): \
          \"Retry uploads\"; decided: \"back off exponentially with jitter\" because \"the server limits the rate\"; \
          limits: \"keep the public API\"; files: src/upload.rs, src/retry.rs, \"a b.rs\", d.rs and 1 more",
         NOTES,
@@ -74,6 +74,49 @@ fn a_memory_is_rendered_in_one_line() {
             TaskId::new("0198c2f4-8a1e-7c3d-9b5a-1f2e3d4c5b6a"),
             TaskId::new("noted")
         ]
+    );
+}
+
+#[test]
+fn unfinished_work_is_told_with_what_is_open_and_failed_work_without_its_claims() {
+    let unfinished = |trace: &[&str]| Task {
+        status: TaskStatus::Abandoned,
+        reasoning_trace: trace.iter().map(ToString::to_string).collect(),
+        files_touched: vec!["src/upload.rs".to_owned()],
+        ..rich()
+    };
+    let line = |trace: &[&str]| {
+        text(&[recalled(unfinished(trace))])
+            .lines()
+            .nth(2)
+            .unwrap()
+            .to_owned()
+    };
+    let said = line(&[
+        "Edited src/upload.rs",
+        "Ran `cargo test`: failed",
+        "Open: Two tests still fail.",
+    ]);
+    assert!(
+        said.ends_with(
+            "unfinished): \"Retry uploads\"; left open: \"Two tests still fail.\"; limits: \"keep the public API\"; \
+             files: src/upload.rs"
+        ),
+        "{said}"
+    );
+    let failed = line(&["Edited src/upload.rs", "Ran `cargo test`: failed"]);
+    assert!(
+        failed.contains("; last check: \"Ran 'cargo test': failed\"; limits:"),
+        "{failed}"
+    );
+    let passed = line(&[
+        "Ran `cargo test`: failed",
+        "Ran `cargo test`: passed",
+        "Open: The docs are missing.",
+    ]);
+    assert!(
+        passed.contains("; left open: \"The docs are missing.\"; decided: \"back off exponentially"),
+        "{passed}"
     );
 }
 

@@ -50,7 +50,7 @@ pub(super) const INSTEAD_UNSPACED: &[&str] = &["而不是", "决定", "选择", 
 
 /// A closing sentence with one of these leaves work outright.
 #[rustfmt::skip]
-pub(super) const LEFT: &[&str] = &[
+pub(crate) const LEFT: &[&str] = &[
     "not done", "not yet", "still open", "still need", "still needs", "still needed", "still have to", "still has to", "still use", "still uses",
     "still list", "still lists", "is still", "are still", "must be", "needs to be", "open question", "undecided", "todo", "to do", "next step", "is missing", "are missing",
     "left to do", "what is left", "what's left", "remaining", "could not test", "couldn't test", "not tested", "untested", "not migrated",
@@ -64,7 +64,7 @@ pub(super) const LEFT: &[&str] = &[
 
 /// The same in Chinese and Japanese.
 #[rustfmt::skip]
-pub(super) const LEFT_UNSPACED: &[&str] = &["还没", "尚未", "待办", "待确认", "下一步", "まだ", "残って", "残り", "未対応"];
+pub(crate) const LEFT_UNSPACED: &[&str] = &["还没", "尚未", "待办", "待确认", "下一步", "まだ", "残って", "残り", "未対応"];
 
 /// A sentence with one of these offers more work or asks what to do, and leaves nothing.
 #[rustfmt::skip]

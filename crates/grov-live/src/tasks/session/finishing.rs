@@ -126,6 +126,11 @@ impl Session {
                 // The rules take the answer to a question for a decision; a model does not.
                 let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
                 let mut reasoning = judged.answer;
+                if ending == Ending::Abandoned {
+                    reasoning
+                        .reasoning_trace
+                        .extend(grov_rules::left_open(&question.answer));
+                }
                 self.add_recorded(&state, record.as_ref(), &mut reasoning);
                 if material.is_memory(&reasoning, None) && !is_answer {
                     let is_first = *id == self.id.first_task();
