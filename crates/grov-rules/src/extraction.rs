@@ -130,10 +130,15 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     lines
 }
 
-/// A goal for work without a prompt: the first action, or the first sentence of the answer. At most `limit` characters; may be
+/// A goal for work without a prompt: the first action that did not fail, or the first sentence of the answer. At most `limit` characters; may be
 /// empty.
 pub(crate) fn goal_from_actions(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
-    let first = trace(actions).into_iter().next();
+    // What failed was not the work.
+    let succeeded = newest(actions)
+        .iter()
+        .filter(|action| action.failed != Some(true));
+    let succeeded: Vec<ActionSketch> = succeeded.cloned().collect();
+    let first = trace(&succeeded).into_iter().next();
     first
         .map(|line| shorten(&line, limit))
         .or_else(|| first_sentence(answer, limit))

@@ -292,8 +292,14 @@ impl TaskMaterial {
                 })
                 .or_else(|| goal.clone())
                 .unwrap_or_default(),
-            // Prompts such as "go on" state no goal: the first action names the work.
-            goal: goal.or_else(|| reasoning.reasoning_trace.first().cloned()),
+            // Prompts such as "go on" state no goal: the first action that did not fail names the work.
+            goal: goal.or_else(|| {
+                reasoning
+                    .reasoning_trace
+                    .iter()
+                    .find(|line| !tells_failure(line))
+                    .cloned()
+            }),
             reasoning_trace: reasoning.reasoning_trace,
             files_touched: self.files_touched(),
             decisions: reasoning.decisions,
@@ -389,6 +395,11 @@ pub fn prompts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 /// Shortens a prompt to its first and last 16 KiB. In a pasted log, beginning and end state the request.
 pub fn ends_of_prompt(text: &str) -> String {
     both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
+}
+
+/// Whether a line of a trace tells that an action failed.
+fn tells_failure(line: &str) -> bool {
+    line.starts_with("Failed to ") || line.ends_with(": failed")
 }
 
 /// Whether a prompt ends as a question.

@@ -173,6 +173,28 @@ fn the_turn_contains_the_newest_prompt_and_its_actions() {
 }
 
 #[test]
+fn a_failed_action_is_no_goal() {
+    let traced = |trace: &[&str]| {
+        let reasoning = Reasoning {
+            reasoning_trace: trace.iter().map(ToString::to_string).collect(),
+            ..Reasoning::default()
+        };
+        let mut state = state();
+        state.original_goal = None;
+        material(&["continue"], &[edit("a", 1)])
+            .task(&state, reasoning, saving())
+            .goal
+    };
+    let goal = traced(&[
+        "Failed to change src/export.py",
+        "Ran `make`: failed",
+        "Edited src/export.py",
+    ]);
+    assert_eq!(goal.as_deref(), Some("Edited src/export.py"));
+    assert_eq!(traced(&["Failed to change src/export.py"]), None);
+}
+
+#[test]
 fn a_replaced_record_keeps_its_original_query() {
     let first = saved(&material(&["go"], &[edit("a", 1)]));
     // The oldest prompts may have been dropped.
