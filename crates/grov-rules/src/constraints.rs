@@ -11,6 +11,7 @@ use grov_scope::phrases::Languages;
 pub(crate) mod headed;
 mod lexicon;
 mod reader;
+pub(crate) mod standing;
 mod unspaced;
 
 /// The most constraints of a task.

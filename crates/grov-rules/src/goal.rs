@@ -1,5 +1,7 @@
 //! Finds the sentence that states the goal.
 
+mod style;
+
 use super::constraints::Context;
 use super::lexicon::{AFTER_A_NOUN, is_stop_word, is_work_verb, lead_in_at};
 use super::prompt::Assent;
@@ -319,6 +321,13 @@ impl<'t> Sentence<'t> {
             || phrased::order_weight(self.text, words, self.languages).is_some()
     }
 
+    /// Whether it says how to work, and not what to do.
+    fn says_how(&self) -> bool {
+        let from = phrased::after_assent(&self.words);
+        let words = &self.words[from..];
+        style::says_how(&words[skip_lead_ins(words).min(words.len())..])
+    }
+
     /// Whether it states that something is wrong.
     pub(crate) fn states_fault(&self) -> bool {
         phrased::states_fault(self.text, &self.words)
@@ -378,7 +387,10 @@ impl AsRef<Self> for Goal {
 impl Goal {
     /// The goal of a prompt with these sentences.
     pub(crate) fn of(sentences: &[Sentence<'_>]) -> Self {
-        let weights: Vec<u8> = sentences.iter().map(Sentence::weight).collect();
+        let mut weights: Vec<u8> = sentences.iter().map(Sentence::weight).collect();
+        for place in styles(sentences, &weights) {
+            weights[place] = 1;
+        }
         let Some((best, at)) = best_of(&weights) else {
             return Self::default();
         };
@@ -396,6 +408,32 @@ impl Goal {
                 && own_subject::has_own_subject(sentences, at),
         }
     }
+}
+
+/// The sentences of these weights that say how to work, beside one that asks for the work.
+fn styles(sentences: &[Sentence<'_>], weights: &[u8]) -> Vec<usize> {
+    let (how, what): (Vec<usize>, Vec<usize>) = (0..sentences.len())
+        .filter(|at| weights[*at] >= 2)
+        .partition(|at| sentences[*at].says_how());
+    let has_work = what.iter().any(|at| weights[*at] >= 4);
+    if has_work { how } else { Vec::new() }
+}
+
+/// What the sentences that say how to work ask for, beside a request: "Use British spelling".
+pub(crate) fn style_limits<'t>(sentences: &[Sentence<'t>]) -> Vec<&'t str> {
+    let weights: Vec<u8> = sentences.iter().map(Sentence::weight).collect();
+    let stated = styles(sentences, &weights).into_iter().map(|at| &sentences[at]);
+    // "Think hard" limits nothing.
+    let limits = |sentence: &&Sentence<'_>| {
+        !sentence
+            .words
+            .iter()
+            .any(|word| word.is_any(&["think", "denk", "denke"]))
+    };
+    let unlimited = stated.filter(|sentence| sentence.constraints.is_empty() && limits(sentence));
+    unlimited
+        .map(|sentence| sentence.text.trim().trim_end_matches(['.', '!']))
+        .collect()
 }
 
 /// Whether a prompt only acknowledges or approves.
@@ -647,6 +685,57 @@ mod tests {
                 "The login page crashes on an empty address.",
             ),
             ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(goal_of(&crate::text::sentences(text)), expected);
+        }
+    }
+
+    #[test]
+    fn a_sentence_about_style_is_no_goal_beside_a_request() {
+        let cases = [
+            (
+                "Use British spelling. Rewrite the intro in a.tex.",
+                "Rewrite the intro in a.tex.",
+            ),
+            (
+                "Use TypeScript strict mode. Convert the api client to modules.",
+                "Convert the api client to modules.",
+            ),
+            (
+                "Work in small steps. Add a login form to the page.",
+                "Add a login form to the page.",
+            ),
+            (
+                "Write comments in English. Split the parser into modules.",
+                "Split the parser into modules.",
+            ),
+            (
+                "Schreib auf Deutsch. Füge der Seite ein Anmeldeformular hinzu.",
+                "Füge der Seite ein Anmeldeformular hinzu.",
+            ),
+            (
+                "Utilise l'orthographe britannique. Ajoute un formulaire à la page.",
+                "Ajoute un formulaire à la page.",
+            ),
+            (
+                "Usa espacios. Añade un formulario a la página.",
+                "Añade un formulario a la página.",
+            ),
+            // The style is the work.
+            (
+                "Use British spelling in README.md.",
+                "Use British spelling in README.md.",
+            ),
+            ("Use British spelling.", "Use British spelling."),
+            (
+                "Use Redis for the cache. Then document it.",
+                "Use Redis for the cache.",
+            ),
+            (
+                "Use the new style sheet in app/main.css. Add a favicon.",
+                "Use the new style sheet in app/main.css.",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(goal_of(&crate::text::sentences(text)), expected);

@@ -95,7 +95,10 @@ pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> 
         if role == Role::Replaces {
             parts.clear();
         }
-        parts.push(goal.text.clone());
+        // The same words again ask for nothing more.
+        if !parts.contains(&goal.text) {
+            parts.push(goal.text.clone());
+        }
         telling = Some(prompt);
     }
     (joined(parts), telling)
@@ -132,6 +135,12 @@ mod tests {
             prompts: owned(prompts),
             first_files: owned(first_files),
         })
+    }
+
+    #[test]
+    fn the_same_prompt_twice_is_one_goal() {
+        let prompt = "and rename the file header to invoices";
+        assert_eq!(intent(&[prompt, prompt], &[]).goal, prompt);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::clean::clean;
 use super::constraints::{self, MAX_CONSTRAINTS};
-use super::goal::{Goal, Sentence};
+use super::goal::{Goal, Sentence, style_limits};
 use super::phrased;
 use super::scope::{self, Keywords};
 use super::text::push_new;
@@ -46,6 +46,10 @@ impl ParsedPrompt {
         let listed = Sentence::read(&headed);
         for constraint in sentences.iter().chain(&listed).flat_map(Sentence::constraints) {
             push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
+        }
+        let rules = constraints::standing::rules(&sentences);
+        for limit in style_limits(&sentences).into_iter().chain(rules) {
+            push_new(&mut constraints, limit.to_owned(), MAX_CONSTRAINTS);
         }
         named.retain(|name| !is_forbidden(name, &cleaned.whole, &constraints));
         let permissions = sentences.iter().flat_map(Sentence::permissions);
