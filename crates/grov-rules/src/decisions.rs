@@ -8,6 +8,7 @@
 mod commit;
 mod deeds;
 mod lexicon;
+mod overruled;
 mod report;
 mod spaced;
 mod units;
@@ -18,6 +19,8 @@ use super::goal::Sentence;
 use super::text::{Word, ends_with_question, fold, shorten, words};
 use grov_domain::Decision;
 use grov_scope::phrases::any_at;
+use overruled::Order;
+use std::borrow::Cow;
 use units::{Label, Unit, units};
 
 /// The most decisions of a task.
@@ -64,16 +67,30 @@ struct Candidate {
     weight: u8,
 }
 
-/// Returns the decisions in texts, oldest first: at most 8, the surest ones.
+/// Returns the decisions in texts, oldest first: at most 8, the surest ones. The prompts come first, and the last text was said
+/// after all of them. What a later prompt overrules is left out.
 pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) -> Vec<Decision> {
     let mut known = Known::default();
     let mut last: Option<&str> = None;
-    for (source, text) in texts {
+    let texts: Vec<(Source, &str)> = texts.into_iter().collect();
+    let orders = orders(&texts);
+    let reverted = reverted(&texts, &orders);
+    for (place, (source, text)) in texts.iter().copied().enumerate() {
         if last == Some(text) {
             continue;
         }
         last = Some(text);
+        let is_newest = texts[place..].iter().all(|(_, later)| *later == text);
+        let is_answer = texts.last().is_some_and(|(_, answer)| *answer == text);
+        let is_overruled = |candidate: &Candidate| {
+            let of_user = source == Source::Prompt;
+            let mut later = orders.iter().filter(|(prompt, _)| !of_user || *prompt > place);
+            !is_newest && !is_answer && later.any(|(_, order)| order.overrules(candidate))
+        };
         for mut candidate in candidates(source, text) {
+            if reverted == Some(place) || is_overruled(&candidate) {
+                continue;
+            }
             candidate.weight += match source {
                 Source::Answer => 4,
                 Source::Prompt => 3,
@@ -100,6 +117,26 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
         .take(MAX_DECISIONS)
         .map(Candidate::into_decision)
         .collect()
+}
+
+/// The orders of all prompts but the first, which comes before what the agent decided, with their places.
+fn orders(texts: &[(Source, &str)]) -> Vec<(usize, Order)> {
+    let prompts = texts
+        .iter()
+        .enumerate()
+        .filter(|(_, (source, _))| *source == Source::Prompt);
+    let later = prompts
+        .skip(1)
+        .map(|(place, (_, prompt))| (place, Order::read(clean(prompt).best())));
+    later.collect()
+}
+
+/// The text before the last one, if the newest prompt took back what it tells of.
+fn reverted(texts: &[(Source, &str)], orders: &[(usize, Order)]) -> Option<usize> {
+    let (_, newest) = orders.last()?;
+    let (_, answer) = texts.last()?;
+    let earlier = texts.iter().rposition(|(_, text)| text != answer)?;
+    (newest.reverts && texts[earlier].0 == Source::Report).then_some(earlier)
 }
 
 /// Whether a prompt states a decision, and whether it asks for work, too.
@@ -299,18 +336,44 @@ fn tidied(candidate: Candidate) -> Option<Candidate> {
         let stray = [
             ',', '.', ';', ':', '-', '—', '–', '(', ')', ' ', '、', '，', '。', '：', '；',
         ];
-        shorten(text.trim().trim_matches(stray), MAX_CHARACTERS)
+        shorten(&quoted_whole(text.trim().trim_matches(stray)), MAX_CHARACTERS)
     };
     let (choice, reason) = (tidy(&candidate.choice), tidy(&candidate.reason));
     let is_enough = |text: &str, least: usize| {
         let letters = text.chars().filter(|letter| is_unspaced(*letter)).count();
         letters >= 2 * least || words(text).len() >= least
     };
-    (is_enough(&choice, 1) && is_enough(&reason, 2) && fold(&choice) != fold(&reason)).then_some(Candidate {
+    // "Because of XSS" names a reason.
+    let is_name = |text: &str| {
+        text.len() > 1
+            && text
+                .chars()
+                .all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
+    };
+    let has_reason = is_enough(&reason, 2) || candidate.weight >= 3 && is_name(&reason);
+    (is_enough(&choice, 1) && has_reason && fold(&choice) != fold(&reason)).then_some(Candidate {
         choice,
         reason,
         ..candidate
     })
+}
+
+/// A part of a sentence with both backticks around a name: it may begin or end inside one.
+fn quoted_whole(text: &str) -> Cow<'_, str> {
+    if text.matches('`').count() % 2 == 0 {
+        return Cow::Borrowed(text);
+    }
+    let closes_first = text
+        .find('`')
+        .is_some_and(|at| at > 0 && !text[..at].contains(char::is_whitespace));
+    let opens_last = text
+        .rfind('`')
+        .is_some_and(|at| at + 1 < text.len() && !text[at + 1..].contains(char::is_whitespace));
+    match (closes_first, opens_last) {
+        (true, _) => Cow::Owned(format!("`{text}")),
+        (_, true) => Cow::Owned(format!("{text}`")),
+        _ => Cow::Owned(text.replace('`', "")),
+    }
 }
 
 /// A candidate that reads as a decision: neither part is an order to someone, an example, or a line of a log.

@@ -17,6 +17,9 @@ use grov_scope::phrases::any_at;
 /// The fewest words of the text after a colon, dash or parenthesis that is a reason.
 const MIN_CLAUSE: usize = 4;
 
+/// The same in a list of decisions.
+const MIN_ANNOUNCED: usize = 2;
+
 /// The fewest words after "as", which is also no connective.
 const MIN_AFTER_AS: usize = 4;
 
@@ -248,6 +251,9 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
         // "Since X, Y". Without a pause it is the reason of an earlier sentence.
         let pause = (after + 1..all.len().saturating_sub(1)).find(|at| all[*at].pauses())?;
         (&all[pause + 1..], &all[after..=pause])
+    } else if one.kind == Kind::Consequence && names_choice(&all[..one.at], context) {
+        // "Retries: exponential backoff, so a dead host is not hammered": the consequence is the purpose.
+        (&all[..one.at], &all[after..])
     } else if one.kind == Kind::Consequence {
         // The subject of a commit states its choice.
         if context.source == Source::Commit {
@@ -263,14 +269,16 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     }
     let (first, last) = (choice.first()?, choice.last()?);
     let choice_text = &text[first.start..last.end];
-    let found = weight(choice_text, choice, context);
-    let is_turned = one.kind == Kind::Consequence || is_front;
+    let is_purpose = one.kind == Kind::Consequence && !is_front && names_choice(&all[..one.at], context);
+    let found = weight(choice_text, choice, context).or_else(|| is_purpose.then_some(2));
+    let is_turned = (one.kind == Kind::Consequence && !is_purpose) || is_front;
     // "The page loads, so you can delete four hooks" advises.
     let advises = choice
         .iter()
         .any(|word| word.is_any(&["you", "your", "vous", "tu", "puedes", "du", "sie", "voce", "puoi"]));
     let found = found.filter(|weight| {
         one.kind != Kind::Consequence
+            || is_purpose
             || context.source != Source::Closing
             || is_own_choice(choice, *weight)
             || !advises
@@ -309,6 +317,23 @@ fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Op
     })
 }
 
+/// Whether words are the name of a part and what was chosen for it, without a verb: "Retries: exponential backoff".
+fn names_choice(words: &[Word<'_>], context: Context) -> bool {
+    let colon = words.iter().position(|word| word.after.contains(':'));
+    let is_verbless = words
+        .iter()
+        .all(|word| !word.is_any(FINITE) && !word.is_any(SPEAKERS));
+    let has_both = colon.is_some_and(|at| at < MAX_PART && at + 1 < words.len());
+    context.source == Source::Closing
+        && context.is_item
+        && has_both
+        && is_verbless
+        && !has_any(PROBLEMS, words)
+}
+
+/// The most words of the name of a part.
+const MAX_PART: usize = 3;
+
 /// The longest limit behind a reason, in words.
 const MAX_LIMIT: usize = 5;
 
@@ -323,7 +348,7 @@ fn limit_after(all: &[Word<'_>], from: usize) -> Option<usize> {
 
 /// How surely words state a choice, from 1; `None` if they do not, or narrate a problem, or give advice.
 fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
-    let rejects = has_any(ALTERNATIVES, choice) || says_not(choice);
+    let rejects = rejects(choice);
     let decided = has_any(DECIDED, choice);
     let is_prompt = context.source == Source::Prompt;
     if !is_prompt && (has_any(ADVICE, choice) || narrates_past(choice) || tells_step(choice, context)) {
@@ -376,6 +401,53 @@ fn is_own_choice(choice: &[Word<'_>], weight: u8) -> bool {
         || choice.first().is_some_and(|first| first.is_any(SPEAKERS))
         || choice.last().is_some_and(first_person)
         || has_number(choice) && has_any(CHOICES, choice)
+}
+
+/// Whether words name what was not chosen.
+fn rejects(choice: &[Word<'_>]) -> bool {
+    has_any(ALTERNATIVES, choice) || says_not(choice) || prefers_over(choice)
+}
+
+/// The most words of "X over Y".
+const MAX_OVER: usize = 7;
+
+/// What something runs over, without being preferred to it.
+#[rustfmt::skip]
+const CARRIERS: &[&str] = &[
+    "bluetooth", "email", "ethernet", "grpc", "http", "https", "ip", "mqtt", "network", "network's", "radio", "ssh", "ssl", "tcp", "the", "time", "tls",
+    "udp", "usb", "websocket", "websockets", "wifi", "wire",
+];
+
+/// "Postgres tsvector over Elasticsearch": two names, and no verb.
+fn prefers_over(choice: &[Word<'_>]) -> bool {
+    let Some(at) = choice.iter().position(|word| word.is_any(&["over"])) else {
+        return false;
+    };
+    let (before, after) = (&choice[..at], &choice[at + 1..]);
+    let is_thing = |words: &[Word<'_>]| {
+        !words.is_empty()
+            && words
+                .iter()
+                .all(|word| !word.is_any(FINITE) && !word.is_any(SPEAKERS))
+            && !words[0].raw.starts_with(|letter: char| letter.is_ascii_digit())
+    };
+    let opens_plainly = before
+        .first()
+        .is_some_and(|first| any_at(DETERMINERS, choice, 0).is_none() && !first.pauses());
+    // "Traffic goes over …": a verb stands before it.
+    let last = before.last();
+    let is_verb = last.is_some_and(|last| {
+        let is_name = last
+            .raw
+            .contains(|letter: char| letter.is_ascii_uppercase() || "`._".contains(letter));
+        before.len() > 1 && last.folded.ends_with('s') && !last.folded.ends_with("ss") && !is_name
+    });
+    choice.len() <= MAX_OVER
+        && opens_plainly
+        && !is_verb
+        && is_thing(before)
+        && is_thing(after)
+        && !after.iter().any(|word| word.is_any(CARRIERS))
 }
 
 /// "Not GPG", "X, not Y": a choice that is rejected by name.
@@ -570,7 +642,12 @@ fn labelled(text: &str, all: &[Word<'_>]) -> Option<Candidate> {
 
 /// A reason after a colon or dash, or in parentheses: "Not GPG: its keyring needs …", "kept gp3 (io2 would …)".
 fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
-    for at in 0..all.len().saturating_sub(MIN_CLAUSE) {
+    let least = if context.is_announced {
+        MIN_ANNOUNCED
+    } else {
+        MIN_CLAUSE
+    };
+    for at in 0..all.len().saturating_sub(least) {
         let marks = all[at].after;
         let opens = all[at + 1].before.contains('(');
         if !(marks.contains([':', '—', '–']) || opens) {
@@ -580,6 +657,10 @@ fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> 
         if opens {
             let end = reason.iter().position(|word| word.after.contains(')'))?;
             reason = &reason[..=end];
+            if reason.len() < MIN_CLAUSE {
+                // "10 min (was 60)"
+                continue;
+            }
         }
         let choice_text = &text[choice[0].start..choice[at].end];
         let is_list = |word: &Word<'_>| {
@@ -587,7 +668,8 @@ fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> 
                 || word.is_any(LISTS) && (word.after.contains(':') || word.start == choice[at].start)
         };
         let announces_list = choice.iter().any(is_list);
-        let is_clause = reason.len() >= MIN_CLAUSE && !announces_list && !is_enumeration(reason)
+        // In a list of decisions few words are a reason: "Used zod over yup – better type inference".
+        let is_clause = reason.len() >= least && !announces_list && !is_enumeration(reason)
             || reason.iter().any(|word| word.is_any(FINITE))
                 && !is_enumeration(reason)
                 && reason.len() >= MIN_CLAUSE;
@@ -595,10 +677,10 @@ fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> 
             continue;
         }
         // "Changed in 2.0: …" is pasted.
+        // "Fix the navbar: the logo overlaps the menu" asks for work and says how it is; "…: use the other one" asks, too.
         let is_own = context.source != Source::Prompt
-            || has_any(CHOICES, choice)
-            || asks_for_work(choice)
-            || says_not(choice);
+            || (has_any(CHOICES, choice) || has_any(DECIDED, choice) || rejects(choice))
+                && !asks_for_work(reason);
         let is_report = context.source == Source::Closing;
         let found = weight(choice_text, choice, context);
         if let Some(weight) = found.filter(|weight| is_own && (!is_report || is_own_choice(choice, *weight)))
@@ -638,7 +720,7 @@ fn spoken(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
         let speaks = any_at(SPEAKERS, reason, 0).is_some();
         let is_clause = speaks || any_at(DETERMINERS, reason, 0).is_some();
         let denies = reason.iter().any(|word| word.is_any(NEGATIONS));
-        let rejects = has_any(ALTERNATIVES, choice) || says_not(choice);
+        let rejects = rejects(choice);
         let tells = match () {
             () if context.is_announced => is_clause,
             () if is_prompt => {

@@ -15,6 +15,95 @@ fn check(cases: &[(Source, &str, &str, &str)]) {
 }
 
 #[test]
+fn a_request_with_a_colon_is_no_decision() {
+    for prompt in [
+        "Fix the navbar: the logo overlaps the menu on phones",
+        "Rewrite section 4.2: use the Horvitz-Thompson estimator consistently",
+        "Add tests for the parser: empty input, huge input, unicode",
+        "Refactor the mailer: use async everywhere, keep the old signature",
+        "Fix the footer (the links wrap on small screens)",
+        "Change the export: the file must open in Excel",
+        "Repariere die Navigation: das Logo überdeckt das Menü auf Handys",
+        "Corrige la barre : le logo recouvre le menu sur mobile",
+        "Arregla la barra: el logo tapa el menú en el móvil",
+    ] {
+        assert_eq!(find(Prompt, prompt), [], "{prompt}");
+    }
+    for prompt in [
+        "keep the old endpoint: two partners still call it",
+        "don't use moment: it is deprecated",
+        "Use SQLite instead of Postgres: the kiosk has no network",
+    ] {
+        assert_eq!(find(Prompt, prompt).len(), 1, "{prompt}");
+    }
+}
+
+#[test]
+fn a_decision_that_the_user_overruled_is_left_out() {
+    let choices = |texts: &[(Source, &'static str)]| -> Vec<String> {
+        let found = decisions(texts.iter().copied());
+        found.into_iter().map(|one| one.choice).collect()
+    };
+    let asked = (Prompt, "Cache the exchange rates in a.py");
+    let redis = (
+        Report,
+        "Done. I chose Redis over an in-process dict because several workers share it.",
+    );
+    let reversed = (
+        Prompt,
+        "No, take the dict instead, because we have only one worker and Redis is one more service.",
+    );
+    let switched = (Report, "Switched to an in-process dict.");
+    assert_eq!(
+        choices(&[asked, reversed, redis, switched]),
+        ["No, take the dict instead"]
+    );
+    let moment = (Report, "I used moment.js because it was there already.");
+    let never = (Prompt, "use date-fns, never moment");
+    let replaced = (Report, "Replaced moment.js by date-fns.");
+    assert_eq!(choices(&[asked, never, moment, replaced]), Vec::<String>::new());
+    // What the agent says after the last prompt holds, and so does what the first prompt asked for.
+    let one = (Prompt, "we have one worker only. use a dict");
+    let dict = (Report, "Changed to a dict because there is only one worker.");
+    assert_eq!(choices(&[asked, one, redis, dict]), ["Changed to a dict"]);
+    assert_eq!(choices(&[reversed, redis]).len(), 2);
+    // What was taken back was decided for nothing.
+    let revert = (Prompt, "That made it slower. Revert it.");
+    let back = (
+        Report,
+        "Reverted. I kept the tests because they are useful anyway.",
+    );
+    assert_eq!(choices(&[asked, revert, redis, back]), ["I kept the tests"]);
+    // Another order leaves it.
+    let test = (Prompt, "now add a test for the cache");
+    assert_eq!(
+        choices(&[asked, test, redis, switched]),
+        ["I chose Redis over an in-process dict"]
+    );
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_of_ordinary_closing_texts_are_found() {
+    check(&[
+        (Report, "Done. Postgres tsvector over Elasticsearch because we have only 40k articles.", "Postgres tsvector over Elasticsearch", "we have only 40k articles"),
+        (Report, "Done. UUIDv7 over v4 because index pages stay ordered.", "UUIDv7 over v4", "index pages stay ordered"),
+        (Report, "Done. anyio over asyncio because trio users exist too.", "anyio over asyncio", "trio users exist too"),
+        (Report, "The refresh token is kept in an HttpOnly cookie rather than localStorage because of XSS.", "The refresh token is kept in an HttpOnly cookie rather than localStorage", "XSS"),
+        (Report, "Done.\n\n**Key decisions**\n1. Used `zod` over `yup` – better type inference.\n2. Tokens expire after 10 min (was 60).", "Used `zod` over `yup`", "better type inference"),
+        (Report, "Summary:\n\n- **Retries**: exponential backoff, so a dead host is not hammered", "Retries: exponential backoff", "so a dead host is not hammered"),
+        (Report, "Entscheidungen:\n- `prefetch_related` statt einer Rohabfrage, weil die Filter auf dem ORM aufbauen.", "`prefetch_related` statt einer Rohabfrage", "die Filter auf dem ORM aufbauen"),
+    ]);
+    for text in [
+        "Requests go over HTTPS because the proxy needs it.",
+        "The request runs over TLS because the bank demands it.",
+        "- **Build**: the cache was stale, so the old file was served",
+    ] {
+        assert_eq!(find(Report, text), [], "{text}");
+    }
+}
+
+#[test]
 #[rustfmt::skip]
 fn decisions_with_their_reasons_are_found_in_english() {
     check(&[
