@@ -148,8 +148,8 @@ fn add_task(fields: &mut Fields, task: &Task, style: Style) {
     let goal = truncated(&one_line(title(task)), 72);
     let status = task.status.as_str();
     let saved = match task.trigger_reason {
-        Some(reason) => format!("{status}, saved because {}", reason.as_str()),
-        None => status.to_owned(),
+        Some(reason) if reason.as_str() != status => format!("{status}, saved because {}", reason.as_str()),
+        _ => status.to_owned(),
     };
     let at = when(task.created_at, style);
     fields.add("last task", &format!("{goal} ({saved}, {at})"));

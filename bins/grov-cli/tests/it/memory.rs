@@ -282,6 +282,32 @@ fn a_moved_repository_adopts_its_memories() {
 }
 
 #[test]
+fn a_renamed_repository_is_told_the_command_that_adopts_its_memories() {
+    let scene = Scene::new();
+    let old = scene.repository("old name", "");
+    remember_at(&scene, &old, "m-1");
+    let new = scene.path("new");
+    std::fs::rename(&old, &new).unwrap();
+    let listed = at(&scene, &new, &["memory", "list"]);
+    assert!(
+        listed.stderr.contains("grov memory adopt OLD_DIRECTORY"),
+        "{listed:?}"
+    );
+    let advised = at(&scene, &new, &["memory", "adopt"]);
+    let command = format!("grov memory adopt '{}'", old.display());
+    assert!(
+        advised.code == 1 && advised.stderr.contains(&command),
+        "{advised:?}"
+    );
+    let adopted = json(&at(
+        &scene,
+        &new,
+        &["memory", "adopt", old.to_str().unwrap(), "--json"],
+    ));
+    assert_eq!(adopted["adopted"], 1, "{adopted}");
+}
+
+#[test]
 fn another_clone_adopts_copies_once() {
     let scene = Scene::new();
     let old = scene.repository("old/relay", "https://git.example.com/team/relay.git");

@@ -91,6 +91,67 @@ fn lines_that_are_not_text_are_skipped_and_reported_by_number() {
 }
 
 #[test]
+fn a_record_with_a_new_id_never_replaces_the_memory_of_its_session() {
+    let scene = Scene::new();
+    let record = |id: &str, goal: &str| {
+        object!({
+            "id": id, "goal": goal, "session_id": "s-1", "client_session_id": "c-1", "created_at": "2026-01-01T00:00:00Z",
+        })
+        .to_string()
+    };
+    let ids = || -> Vec<String> {
+        let records = export(&scene);
+        let id = |line: &str| {
+            serde_json::from_str::<Value>(line).unwrap()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
+        records.lines().map(id).collect()
+    };
+    import(&scene, record("first", "Add paging").as_bytes(), &[]);
+    let second = import(&scene, record("second", "Add sorting").as_bytes(), &["--json"]);
+    assert_eq!(
+        (&json(&second)["added"], &json(&second)["replaced"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(ids(), ["first", "second"]);
+    // A known id replaces its record, and keeps the session.
+    let known = import(
+        &scene,
+        record("first", "Add paging to the list").as_bytes(),
+        &["--json"],
+    );
+    assert_eq!(
+        (&json(&known)["added"], &json(&known)["replaced"]),
+        (&0.into(), &1.into())
+    );
+    assert_eq!(ids(), ["first", "second"]);
+    assert!(
+        export(&scene)
+            .lines()
+            .next()
+            .unwrap()
+            .contains("\"session_id\":\"s-1\"")
+    );
+    // As the refusal advises: with a new id another project takes it.
+    let other = |id: &str| {
+        let path = scene.path("other.jsonl");
+        std::fs::write(&path, record(id, "Add paging")).unwrap();
+        scene.run(&[
+            "memory",
+            "import",
+            path.to_str().unwrap(),
+            "--project",
+            "other",
+            "--json",
+        ])
+    };
+    assert_eq!(json(&other("first"))["of_other_projects"], 1);
+    assert_eq!(json(&other("third"))["added"], 1);
+}
+
+#[test]
 fn an_import_continues_where_it_failed() {
     let scene = Scene::new();
     let text = lines(2500);

@@ -471,7 +471,7 @@ fn status_counts_the_records_of_the_project() {
         "{text}"
     );
     for part in [
-        "(complete, saved because complete, ",
+        "(complete, ",
         "choice 8 (it is",
         "constraint do not touch b",
         "1 more with --json",

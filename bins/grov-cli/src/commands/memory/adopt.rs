@@ -37,12 +37,11 @@ struct Candidate {
 
 pub(super) fn run(context: &Context, arguments: &AdoptArguments) -> Outcome {
     let project = context.project()?;
+    let mut gone = Vec::new();
     let answer = context.write(async |store| {
-        let candidates = candidates(
-            &project,
-            store.memory_projects().await?,
-            arguments.from.as_deref(),
-        );
+        let all = store.memory_projects().await?;
+        gone = gone_directories(&project, &all);
+        let candidates = candidates(&project, all, arguments.from.as_deref());
         let mut adopted = 0;
         // One with the same name only may be another project.
         let sure = candidates
@@ -64,7 +63,20 @@ pub(super) fn run(context: &Context, arguments: &AdoptArguments) -> Outcome {
             dry_run: arguments.dry_run,
         })
     })?;
-    let none = || Failure::negative("no_memories", "no other project has memories of this repository");
+    let none = || {
+        let none = Failure::negative("no_memories", "no other project has memories of this repository");
+        if gone.is_empty() {
+            return none;
+        }
+        let gone: Vec<String> = gone
+            .iter()
+            .map(|path| format!("`grov memory adopt {}`", quoted(path)))
+            .collect();
+        none.hint(format!(
+            "if it was renamed, take over those of its old directory: {}",
+            gone.join(", ")
+        ))
+    };
     let answer = answer.ok_or_else(none)?;
     if answer.candidates.is_empty() {
         return Err(none());
@@ -81,6 +93,36 @@ pub(super) fn run(context: &Context, arguments: &AdoptArguments) -> Outcome {
 }
 
 const SAME_NAME: &str = "same_name";
+
+/// Maximum number of old directories that are named.
+const MAX_GONE: usize = 3;
+
+/// The projects with memories whose directory is gone: those beside `project` first, because a renamed directory stays there.
+fn gone_directories(project: &Project, all: &[MemoryProject]) -> Vec<String> {
+    let parent = Path::new(project.key()).parent();
+    let gone = all.iter().map(|other| &other.project_path);
+    let mut gone: Vec<String> = gone
+        .filter(|path| !Path::new(path.as_str()).exists())
+        .cloned()
+        .collect();
+    gone.sort_by_key(|path| Path::new(path).parent() != parent);
+    gone.dedup();
+    gone.truncate(MAX_GONE);
+    gone
+}
+
+/// A path as an argument of a command line.
+fn quoted(path: &str) -> String {
+    let path = one_line(path);
+    let is_plain = path
+        .chars()
+        .all(|letter| letter.is_alphanumeric() || "/._-+@:".contains(letter));
+    if is_plain {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
 
 /// The projects whose memories may belong to `project`; of one that the user names, that one.
 fn candidates(project: &Project, all: Vec<MemoryProject>, named: Option<&str>) -> Vec<Candidate> {

@@ -9,13 +9,13 @@ use crate::lines::Lines;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
-use grov_domain::{Clock, Project, StoreConnection, SystemClock, Task, TaskId};
+use grov_domain::{ClientSessionId, Clock, Project, SessionId, StoreConnection, SystemClock, Task, TaskId};
 use grov_memory::screened;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Maximum records in one transaction, so that other processes can write in between.
 const BATCH: usize = 1000;
@@ -62,6 +62,8 @@ struct Batch {
 
 struct Import {
     lines: Lines,
+    /// The sessions of the records so far, each with the id of its record.
+    sessions: HashMap<(ClientSessionId, SessionId), TaskId>,
     project: Project,
     ignore: GrovIgnore,
     answer: Answer,
@@ -79,6 +81,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
     let mut import = Import {
         progress: Progress::new(arguments.progress, lines.size, "records"),
         lines,
+        sessions: HashMap::new(),
         ignore: context.ignore(),
         answer: Answer {
             project_path: project.key().to_owned(),
@@ -181,6 +184,7 @@ impl Import {
 
     async fn save(&mut self, store: &dyn StoreConnection, batch: &mut Batch) -> Result<(), Failure> {
         keep_times(store, batch).await?;
+        keep_memories_of_sessions(store, batch, &mut self.sessions).await?;
         let report = store.import(&Redacted::each(&batch.tasks)).await?;
         self.answer.added += report.added;
         self.answer.replaced += report.replaced;
@@ -227,6 +231,45 @@ async fn keep_times(store: &dyn StoreConnection, batch: &mut Batch) -> Result<()
     {
         if let Some(time) = times.get(&task.id) {
             task.created_at = *time;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the session from a record whose session has another memory already, which it would replace: only a record with a known
+/// id replaces one.
+async fn keep_memories_of_sessions(
+    store: &dyn StoreConnection,
+    batch: &mut Batch,
+    sessions: &mut HashMap<(ClientSessionId, SessionId), TaskId>,
+) -> Result<(), Failure> {
+    let ids: Vec<TaskId> = batch.tasks.iter().map(|task| task.id.clone()).collect();
+    let known: HashSet<TaskId> = store
+        .memories(&ids)
+        .await?
+        .into_iter()
+        .map(|task| task.id)
+        .collect();
+    for task in &mut batch.tasks {
+        let (Some(client), Some(session)) = (&task.client_session_id, &task.session_id) else {
+            continue;
+        };
+        let key = (client.clone(), session.clone());
+        let is_taken = match sessions.get(&key) {
+            Some(id) => *id != task.id,
+            None if known.contains(&task.id) => false,
+            None => {
+                let stored = store.tasks_of_session(client).await?;
+                stored
+                    .iter()
+                    .any(|other| other.session_id.as_ref() == Some(session) && other.id != task.id)
+            }
+        };
+        if is_taken {
+            task.client_session_id = None;
+            task.session_id = None;
+        } else {
+            sessions.insert(key, task.id.clone());
         }
     }
     Ok(())

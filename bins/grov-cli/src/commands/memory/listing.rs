@@ -43,7 +43,8 @@ pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
     }
     if memories.is_empty() {
         note!(
-            "this project has no memories yet: a finished task becomes one; `grov memory adopt` takes over those of a moved repository"
+            "this project has no memories yet: a finished task becomes one; `grov memory adopt` takes over those of a moved \
+             repository, `grov memory adopt OLD_DIRECTORY` those of a renamed one"
         );
     }
     note_set_aside(context);
