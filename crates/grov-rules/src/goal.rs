@@ -512,13 +512,18 @@ fn turns(sentences: &[Sentence<'_>]) -> bool {
     })
 }
 
+/// The most words of a prompt that only permits something.
+const MAX_PERMISSION: usize = 8;
+
 /// What a prompt whose best sentence is at `at` does to an earlier goal.
 fn role(sentences: &[Sentence<'_>], best: u8, at: usize) -> Role {
     let sentence = &sentences[at];
     if turns_to_next(sentences) {
         return Role::Replaces;
     }
-    if best <= 1 {
+    // "You may change the tests"
+    let permits = phrased::opens_with_permission(&sentence.words, sentence.text, sentence.languages);
+    if best <= 1 || permits && sentences.len() == 1 && sentence.words.len() <= MAX_PERMISSION {
         return Role::Keeps;
     }
     if goes_on(sentences) || best >= 4 && is_bare_order(sentences) {

@@ -326,6 +326,14 @@ mod tests {
     }
 
     #[test]
+    fn a_permission_is_no_new_goal() {
+        for later in ["you may change the tests", "ok, you can edit config/ now"] {
+            let found = intent(&["Refactor the cart. Don't touch tests or config/.", later], &[]);
+            assert_eq!(found.goal, "Refactor the cart.", "{later}");
+        }
+    }
+
+    #[test]
     fn a_later_prompt_lifts_constraints() {
         let cases: &[(&[&str], &[&str])] = &[
             (

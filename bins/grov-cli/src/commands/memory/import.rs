@@ -14,8 +14,8 @@ use grov_memory::screened;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
-use std::time::{Duration, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 /// Maximum records in one transaction, so that other processes can write in between.
 const BATCH: usize = 1000;
