@@ -360,7 +360,7 @@ fn tidied(candidate: Candidate) -> Option<Candidate> {
 
 /// A part of a sentence with both backticks around a name: it may begin or end inside one.
 fn quoted_whole(text: &str) -> Cow<'_, str> {
-    if text.matches('`').count() % 2 == 0 {
+    if text.matches('`').count().is_multiple_of(2) {
         return Cow::Borrowed(text);
     }
     let closes_first = text
