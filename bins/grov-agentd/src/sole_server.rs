@@ -99,7 +99,8 @@ impl Drop for SoleServer {
 
 fn lock_file(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
-    name.push(".lock");
+    // `.lock` belongs to the store, which takes it while it opens the database.
+    name.push(".server");
     PathBuf::from(name)
 }
 
@@ -144,9 +145,10 @@ mod tests {
 
     #[test]
     fn without_a_folder_the_database_says_what_is_wrong() {
-        let missing = Path::new("/nonexistent/agent.db");
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing/agent.db");
         assert!(
-            SoleServer::lock_within(missing, Duration::ZERO)
+            SoleServer::lock_within(&missing, Duration::ZERO)
                 .unwrap()
                 .file
                 .is_none()

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 
@@ -37,6 +38,8 @@ const MAX_PREFETCH_BYTES: usize = 16 * 1024;
 const MAX_ATTEMPTS: usize = 3;
 /// How long a prompt waits for a database that others write to. A lost prompt is a lost limit; without writers there is no wait.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// The pause between two attempts. Nothing else runs in a hook.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Maximum number of characters of injected text. The client truncates at 10,000.
 const MAX_CHARS: usize = 9_600;
 /// Estimated maximum number of characters per token.
@@ -98,7 +101,7 @@ impl PromptHandler<'_> {
         let open = async {
             loop {
                 match self.context.services.stores.open(Some(STORE_TIMEOUT)).await {
-                    Err(error) if error.is_transient() && Instant::now() < until => {}
+                    Err(error) if error.is_transient() && Instant::now() < until => thread::sleep(PAUSE),
                     opened => return opened,
                 }
             }
@@ -119,7 +122,10 @@ impl PromptHandler<'_> {
                     added.correction = None;
                     attempts += 1;
                 }
-                Err(error) if error.is_transient() && Instant::now() < until => added.correction = None,
+                Err(error) if error.is_transient() && Instant::now() < until => {
+                    added.correction = None;
+                    thread::sleep(PAUSE);
+                }
                 Err(error) => {
                     // A correction that was not recorded must not be delivered, or every prompt would repeat it.
                     added.correction = None;

@@ -3,7 +3,7 @@
 
 use crate::pointed::has_subject;
 use crate::{Freshness, Recalled, prompt_kind, refers_to_earlier_work};
-use grov_domain::{ClientSessionId, StoreError, Task, TaskStatus, TaskStore};
+use grov_domain::{ClientSessionId, StoreError, Task, TaskStatus, TaskStore, file_name, is_common_file};
 
 /// Memories considered.
 const CANDIDATES: u32 = 24;
@@ -52,7 +52,14 @@ pub fn worth_telling(tasks: Vec<Task>, except: Option<&ClientSessionId>) -> Vec<
     // Files of finished work that is newer.
     let mut finished: Vec<String> = Vec::new();
     for task in tasks {
-        let is_continued = task.files_touched.iter().any(|file| finished.contains(file));
+        // A changelog is touched by everything.
+        let own = || {
+            task.files_touched
+                .iter()
+                .filter(|file| !is_common_file(&file_name(file)))
+        };
+        let is_continued = own().any(|file| finished.contains(file))
+            && own().filter(|file| finished.contains(*file)).count() * 2 >= own().count();
         let is_told = is_finished(&task) || !has_unfinished && !is_continued && is_unfinished(&task);
         if task.status == TaskStatus::Complete {
             finished.extend(task.files_touched.iter().cloned());

@@ -283,14 +283,25 @@ fn left_open(task: &Task, points: usize) -> String {
     }
 }
 
-/// The last command of the trace, if it failed.
+/// The newest check of the trace whose last run failed. A search that finds nothing is no check.
 fn failed_check(task: &Task) -> Option<&String> {
-    let mut ran = task
-        .reasoning_trace
+    #[rustfmt::skip]
+    const CHECKS: &[&str] = &[
+        "build", "cargo", "check", "clippy", "compile", "eslint", "go vet", "gradle", "jest", "lint", "make", "mvn", "mypy", "npm", "phpunit", "pnpm", "pytest", "rspec", "ruff", "test", "tox", "tsc", "vitest", "yarn",
+    ];
+    let mut seen: Vec<&str> = Vec::new();
+    task.reasoning_trace
         .iter()
         .rev()
-        .filter(|line| line.starts_with("Ran "));
-    ran.next().filter(|line| line.ends_with(": failed"))
+        .filter(|line| line.starts_with("Ran ") && CHECKS.iter().any(|check| line.contains(check)))
+        .find(|line| {
+            let command = line
+                .rsplit_once(": ")
+                .map_or(line.as_str(), |(command, _)| command);
+            let is_last = !seen.contains(&command);
+            seen.push(command);
+            is_last && line.ends_with(": failed")
+        })
 }
 
 /// A reason without a leading "because", which the line adds itself.

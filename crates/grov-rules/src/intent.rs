@@ -77,11 +77,9 @@ pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> 
         let role = match goal.role {
             _ if telling.is_none() || !is_firm && goal.is_firm => Role::Replaces,
             _ if !is_firm => Role::Keeps,
-            // Short, and about something else.
-            Role::Adds | Role::Keeps
-                if may_replace && goal.is_own && is_about_other_work(&goal.text, &parts) =>
-            {
-                Role::Replaces
+            // Short, and about something else: other work, or a part of this one that nobody named yet.
+            Role::Keeps if may_replace && goal.is_own && is_about_other_work(&goal.text, &parts) => {
+                Role::Adds
             }
             // The answer to a question leads to the work: "then merge them into one".
             Role::Replaces if asks && !goal.turns => Role::Adds,
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_prompt_about_something_else_replaces_the_goal() {
+    fn a_short_prompt_about_something_else_is_not_lost() {
         for (goal, others, more) in [
             (
                 "Add a rate limiter to the login page",
@@ -259,7 +257,8 @@ mod tests {
         ] {
             for other in others {
                 let found = intent(&[goal, other], &[]).goal;
-                assert!(!found.contains(goal), "{other}: {found}");
+                // Other work, or a part of this one: both are told.
+                assert!(found != goal && !found.is_empty(), "{other}: {found}");
             }
             let stated = [
                 "The search finds nothing with capitals",
@@ -326,6 +325,38 @@ mod tests {
     }
 
     #[test]
+    fn work_on_tabs_or_steps_is_no_style() {
+        for (prompt, goal) in [
+            (
+                "Move the tabs to the left. Then update the readme",
+                "Move the tabs to the left.",
+            ),
+            (
+                "Write the steps of the onboarding wizard. Use the design from the mockups",
+                "Write the steps of the onboarding wizard.",
+            ),
+        ] {
+            assert!(intent(&[prompt], &[]).goal.starts_with(goal), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_short_refinement_keeps_the_goal() {
+        let found = intent(
+            &[
+                "Add a rate limiter to the login page",
+                "store the counters in Redis",
+            ],
+            &[],
+        );
+        assert!(
+            found.goal.contains("rate limiter") && found.goal.contains("Redis"),
+            "{}",
+            found.goal
+        );
+    }
+
+    #[test]
     fn a_permission_is_no_new_goal() {
         for later in ["you may change the tests", "ok, you can edit config/ now"] {
             let found = intent(&["Refactor the cart. Don't touch tests or config/.", later], &[]);
@@ -375,6 +406,20 @@ mod tests {
                     "you may change the tests",
                 ],
                 &["Don't touch tests or package.json"],
+            ),
+            (
+                &[
+                    "Refactor the cart. Don't touch tests or package.json.",
+                    "ok, you may change the tests",
+                ],
+                &["Don't touch tests or package.json"],
+            ),
+            (
+                &[
+                    "Refactor it. Don't touch src/a.ts or src/b.ts.",
+                    "you may change both now",
+                ],
+                &[],
             ),
             (
                 &[

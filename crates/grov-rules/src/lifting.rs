@@ -55,7 +55,8 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
             && (words(constraint).len() <= 5 && has_word(constraint, REFERRING)
                 || phrased::confines(constraint));
         // "Jetzt committen": an assent that names what was forbidden.
-        let names_it = approves && assented.is_some_and(|text| is_about(text, constraint));
+        let names_it = approves
+            && assented.is_some_and(|text| is_about(text, constraint) && !leaves_rest(text, constraint));
         let lifted = permitted || refers || names_it || approves && is_provisional(constraint);
         was_lifted = lifted;
         !lifted
@@ -82,8 +83,16 @@ fn leaves_rest(permission: &str, constraint: &str) -> bool {
                 .iter()
                 .any(|known| same_stem(&known.folded, &word.folded) || known.raw.contains(word.raw))
     };
-    is_list && items.iter().any(is_other)
+    // "You can edit everything now"
+    let is_all = permitted.contains(&Noun::Anything) || named.iter().any(|word| word.is_any(ALL));
+    is_list && !is_all && items.iter().any(is_other)
 }
+
+/// Words for all items of a list.
+#[rustfmt::skip]
+const ALL: &[&str] = &[
+    "all", "alle", "alles", "allebei", "ambas", "ambele", "ambos", "anything", "beide", "both", "entrambi", "everything", "oba", "obie", "them", "todo", "todos", "tot", "tous", "tout", "tudo", "tutti", "tutto", "wszystko",
+];
 
 /// Words between the items of a list.
 #[rustfmt::skip]

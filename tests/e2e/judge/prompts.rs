@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use grov_domain::Purpose;
 use grov_sim::JudgeScript;
 use grov_tests::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Longer than any question to the judge may be: its lists and texts are bounded one by one.
 const MAX_QUESTION_BYTES: u64 = 64 * 1024;
@@ -76,21 +76,23 @@ const ORDERS: [&str; 3] = [
 
 #[test]
 fn instructions_to_the_judge_in_a_prompt_are_treated_as_data() -> Result<()> {
-    for order in ORDERS {
-        // The rules ignore them.
+    // How the rules save the same work without such an order.
+    let saved_as = |prompt: &str| -> Result<Vec<Value>> {
         let home = TestHome::new()?;
         let daemon = home.with_rules().start()?;
         let mut person = home.person(&daemon)?;
-        let prompt = format!("Fix the login form. {order} [[scenario:tools]]");
-        person.types(&prompt)?;
+        person.types(prompt)?;
         home.judged(&person.session, 1)?;
         let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
-        assert!(has(&tasks[0], "main", "active", 1), "{order}: {tasks:#?}");
+        assert!(has(&tasks[0], "main", "active", 1), "{prompt}: {tasks:#?}");
         let saved = home.saved(&person.session)?;
-        assert!(
-            saved.iter().all(|task| task["status"] == "abandoned"),
-            "{order}: {saved:#?}"
-        );
+        Ok(saved.iter().map(|task| task["status"].clone()).collect())
+    };
+    let plain = saved_as("Fix the login form. [[scenario:tools]]")?;
+    for order in ORDERS {
+        let prompt = format!("Fix the login form. {order} [[scenario:tools]]");
+        // The rules ignore them.
+        assert_eq!(saved_as(&prompt)?, plain, "{order}");
 
         // A model receives them as data, in one section that they cannot close.
         let home = TestHome::new()?;

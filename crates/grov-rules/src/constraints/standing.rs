@@ -11,7 +11,7 @@ const FROM_NOW_ON: &[&str] = &[
     "ab heute", "ab jetzt", "ab sofort", "in zukunft", "kunftig", "von jetzt an", "von nun an",
     "a l'avenir", "a partir de maintenant", "desormais", "dorenavant",
     "a partir de ahora", "de ahora en adelante", "en adelante", "a partir de agora", "daqui em diante", "de agora em diante",
-    "d'ora in avanti", "d'ora in poi", "da ora in poi", "in futuro", "vanaf nu", "voortaan", "de acum incolo", "de acum inainte", "pe viitor",
+    "d'ora in avanti", "d'ora in poi", "da ora in poi", "vanaf nu", "voortaan", "de acum incolo", "de acum inainte", "pe viitor",
     "na przyszlosc", "od dzisiaj", "od teraz", "bundan boyle", "bundan sonra", "artik",
     "впредь", "на будущее", "отныне", "с этого момента", "відтепер", "надалі",
 ];
@@ -25,6 +25,28 @@ const FROM_NOW_ON_UNSPACED: &[&str] = &[
     "今後",
     "これから",
     "앞으로",
+];
+
+/// Signs of an order in such a sentence.
+const ORDERING_UNSPACED: &[&str] = &[
+    "请",
+    "不要",
+    "别",
+    "一律",
+    "必须",
+    "都用",
+    "都要",
+    "ください",
+    "こと",
+    "주세요",
+    "세요",
+];
+
+/// Verbs of what is or will be, and not of an order.
+#[rustfmt::skip]
+const MODALS: &[&str] = &[
+    "can", "could", "may", "might", "must", "shall", "should", "will", "would", "darf", "durfen", "kann", "konnen", "muss", "mussen", "soll", "sollen", "sollte", "sollten", "werden", "wird", "doit", "doivent", "peut", "peuvent",
+    "debe", "deben", "puede", "pueden", "deve", "devem", "pode", "podem", "devono", "possono", "puo", "kan", "kunnen", "moet", "moeten", "moze", "moga", "pot", "poate", "trebuie",
 ];
 
 /// The fewest words of the rule itself.
@@ -46,7 +68,7 @@ pub(crate) fn rules<'t>(sentences: &[Sentence<'t>]) -> Vec<&'t str> {
 fn holds(sentence: &Sentence<'_>) -> bool {
     let text = sentence.text().trim_start();
     if FROM_NOW_ON_UNSPACED.iter().any(|mark| text.starts_with(mark)) {
-        return true;
+        return ORDERING_UNSPACED.iter().any(|mark| text.contains(mark));
     }
     let words = sentence.words();
     let rest = match any_phrase_at(words, 0, FROM_NOW_ON) {
@@ -58,7 +80,9 @@ fn holds(sentence: &Sentence<'_>) -> bool {
     };
     // "From now on it fails" tells what happens.
     let tells = rest.first().is_some_and(|first| first.is_any(SUBJECTS));
-    rest.len() >= MIN_RULE && !tells
+    // "In Zukunft sollen Nutzer …", "from now on customers can …"
+    let says = rest.iter().take(3).any(|word| word.is_any(MODALS));
+    rest.len() >= MIN_RULE && !tells && !says
 }
 
 /// The index of such words at the end.
@@ -71,7 +95,7 @@ fn closing(words: &[Word<'_>]) -> Option<usize> {
 #[rustfmt::skip]
 const SUBJECTS: &[&str] = &[
     "a", "an", "es", "he", "il", "it", "she", "that", "the", "there", "they", "this", "das", "der", "die", "sie", "le", "la", "les", "el", "los", "las",
-    "het", "de", "то", "это", "он", "она",
+    "het", "de", "i", "we", "you", "users", "user", "customers", "people", "everyone", "ich", "wir", "nutzer", "kunden", "nous", "on", "nosotros", "noi", "my", "то", "это", "он", "она",
 ];
 
 #[cfg(test)]
@@ -135,6 +159,12 @@ mod tests {
             "From now on the job fails every night.",
             "Rename x to y in a.py",
             "Will it be faster from now on?",
+            "From now on users can log in with email. Add the form",
+            "Going forward we will support Postgres too. Add the driver",
+            "In Zukunft sollen Nutzer sich per Mail anmelden können. Baue das Formular",
+            "Aggiungi un commento per chi la legge in futuro",
+            "これからログイン画面を作ります。",
+            "以后端接口为准",
             "The test has been red from now on and off",
         ] {
             assert!(of(prompt).is_empty(), "{prompt}: {:?}", of(prompt));

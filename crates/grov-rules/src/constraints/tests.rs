@@ -41,9 +41,11 @@ fn limits_are_found() {
             "fix the query. never connect to prod (db-main.int)",
             &["never connect to prod (db-main.int)"],
         ),
+        ("Stop pushing so many notifications to users", &[]),
+        ("Move the tabs to the left. Then update the readme", &[]),
         (
-            "fix typo. stop committing all the time",
-            &["stop committing all the time"],
+            "Take the tone analyzer offline. Remove its route from the menu",
+            &[],
         ),
         ("fix typo. no more commits please", &["no more commits please"]),
         ("the app should stop pushing events twice", &[]),

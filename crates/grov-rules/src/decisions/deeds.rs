@@ -125,6 +125,12 @@ const TIME_OPENERS: &[&str] = &[
     "a", "early", "last", "late", "our", "that", "the", "this", "yesterday's",
 ];
 
+/// What may follow the name of a time.
+const OF_A_TIME: &[&str] = &["at", "for", "in", "of", "on", "to", "when"];
+
+/// The most words of the naming of a time.
+const MAX_TIME: usize = 6;
+
 /// Whether "since" between these words is about time: "we see timeouts since this morning", "we have had none since …".
 pub(super) fn is_temporal(choice: &[Word<'_>], reason: &[Word<'_>]) -> bool {
     let is_perfect = choice.windows(2).any(|pair| {
@@ -136,14 +142,22 @@ pub(super) fn is_temporal(choice: &[Word<'_>], reason: &[Word<'_>]) -> bool {
 
 /// Whether words after "since" name a time: "this morning", "the last release", "v2.1 of the API", "2024".
 fn names_time(reason: &[Word<'_>]) -> bool {
-    let named = reason.iter().take(4).find(|word| !word.is_any(TIME_OPENERS));
-    let Some(named) = named else { return true };
+    let at = reason.iter().take(4).position(|word| !word.is_any(TIME_OPENERS));
+    let Some(named) = at.and_then(|at| reason.get(at)) else {
+        return true;
+    };
+    // "Since the release of v2", and not "since the release server is slow": a cause goes on with a verb.
+    let ends = |at: usize| {
+        let next = reason.get(at + 1).filter(|_| !reason[at].pauses());
+        next.is_none_or(|next| next.is_any(OF_A_TIME) && reason.len() <= MAX_TIME)
+    };
+    let is_this = reason.first().is_some_and(|first| first.is_any(&["this"]));
     let is_number = |word: &Word<'_>| {
         let digits = word.raw.trim_start_matches('v');
         digits.starts_with(|letter: char| letter.is_ascii_digit())
     };
-    named.is_any(TIMES)
-        || reason.first().is_some_and(is_number)
+    named.is_any(TIMES) && (is_this || ends(at.unwrap_or_default()))
+        || reason.first().is_some_and(is_number) && ends(0)
         || reason
             .iter()
             .take(2)

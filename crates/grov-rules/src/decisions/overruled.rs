@@ -27,6 +27,13 @@ const REJECTING: &[&str] = &[
     "zonder", "без", "вместо", "не используй", "никогда", "убери",
 ];
 
+/// Those of them that also tell what is not there.
+#[rustfmt::skip]
+const DENYING: &[&str] = &[
+    "aucun", "bez", "fara", "geen", "jamais", "kein", "keine", "keinen", "never", "nie", "niemals", "no", "no more", "nooit", "not", "nunca", "ohne",
+    "pas de", "plus de", "sans", "sem", "senza", "sin", "without", "zonder", "без", "никогда",
+];
+
 /// What opens an objection to what was done.
 #[rustfmt::skip]
 const OBJECTING: &[&str] = &[
@@ -71,7 +78,7 @@ pub(super) struct Order {
 #[rustfmt::skip]
 const REVERTING: &[&str] = &[
     "back it out", "revert all", "revert everything", "revert it", "revert that", "revert the change", "revert the changes", "revert this", "roll it back",
-    "roll that back", "rollback", "take it back", "take that back", "undo all", "undo everything", "undo it", "undo that", "undo the change", "undo this",
+    "roll that back", "take it back", "take that back", "undo all", "undo everything", "undo it", "undo that", "undo the change", "undo this",
     "mach das ruckgangig", "mach es ruckgangig", "nimm das zuruck", "nimm es zuruck", "annule ca", "annule tout", "annule les changements",
     "reviens en arriere", "deshaz eso", "deshazlo", "revierte", "reviertelo", "desfaz isso", "reverte", "annulla", "annulla tutto", "ripristina",
     "draai het terug", "maak het ongedaan", "cofnij to", "wycofaj to", "anuleaza", "da inapoi", "geri al", "откати", "отмени", "верни как было",
@@ -111,7 +118,12 @@ impl Order {
         let mut at = 0;
         while at < all.len() {
             let is_opening = at == 0 && opens;
-            if let Some(length) = any_at(REJECTING, &all, at).filter(|_| !is_opening) {
+            // "There is no index" states something.
+            let states = at > 0
+                && !objects
+                && !all[at - 1].pauses()
+                && any_at(DENYING, &all, at) == any_at(REJECTING, &all, at);
+            if let Some(length) = any_at(REJECTING, &all, at).filter(|_| !is_opening && !states) {
                 // "Don't use Redis": the verb belongs to it.
                 let from = at + length;
                 let from = from + any_at(USING, &all, from).unwrap_or(0);

@@ -679,3 +679,38 @@ fn a_decision_of_we_with_since_or_because_is_found() {
     // Without a change it explains how something is.
     assert_eq!(find(Closing, "We evict by LRU since the working set is skewed."), []);
 }
+
+#[test]
+fn a_cause_that_begins_like_a_time_is_no_time() {
+    for text in [
+        "I pinned zod to 3 since v4 breaks the resolver.",
+        "I chose tomllib over toml since 3.11 ships it.",
+        "I chose row locks over a version column since the update of several rows must be atomic.",
+        "I picked polling over webhooks since the release server is behind a firewall.",
+    ] {
+        assert_eq!(decisions([(Source::Report, text)]).len(), 1, "{text}");
+    }
+    for text in [
+        "I chose to watch the queue since this morning.",
+        "We see timeouts since the release of v2.",
+    ] {
+        assert!(decisions([(Source::Report, text)]).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_later_prompt_that_states_what_is_not_there_overrules_nothing() {
+    let chosen = "I chose an LRU cache because keys repeat. I added a composite index because the query scans the table.";
+    for later in [
+        "also document the rollback",
+        "also there is no index for the export, and no retry",
+    ] {
+        let texts = [
+            (Source::Prompt, "Make the list fast"),
+            (Source::Report, chosen),
+            (Source::Prompt, later),
+            (Source::Closing, "Done."),
+        ];
+        assert_eq!(decisions(texts).len(), 2, "{later}");
+    }
+}

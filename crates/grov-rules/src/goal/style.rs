@@ -3,7 +3,7 @@
 //! Beside a request they are no goal. What they ask for holds for the whole work.
 
 use crate::scope::is_path;
-use crate::text::{Word, has_phrase};
+use crate::text::{Word, any_phrase_at};
 
 /// Verbs that open such a sentence.
 #[rustfmt::skip]
@@ -35,13 +35,45 @@ const MATTERS: &[&str] = &[
     "английский", "английском", "маленькими шагами", "пробелы", "русском", "стиль", "стиле", "adim adim", "ingilizce",
 ];
 
+/// What follows its noun: "l'orthographe britannique".
+const ADJECTIVES: &[&str] = &[
+    "americaine",
+    "americana",
+    "americano",
+    "britanica",
+    "britanico",
+    "britannica",
+    "britannique",
+    "inglesa",
+];
+
+/// Verbs that also ask for a text.
+#[rustfmt::skip]
+const WRITING: &[&str] = &[
+    "apply", "format", "give", "go", "make", "move", "name", "take", "write", "schreib", "schreibe", "ecris", "escribe", "escreva", "escreve", "scrivi", "schrijf", "pisz", "scrie", "пиши", "yaz",
+];
+
+/// The most words of a sentence that begins with one of them.
+const MAX_WRITING: usize = 4;
+
 /// The most words of such a sentence.
 const MAX_WORDS: usize = 9;
 
 /// Whether words after the lead-ins say how to work.
 pub(super) fn says_how(words: &[Word<'_>]) -> bool {
-    words.len() <= MAX_WORDS
+    // "Move the tabs to the left" has an object of its own: what such a sentence is about ends it.
+    let of_a_country = words.last().is_some_and(|last| last.is_any(ADJECTIVES));
+    let end = words.len() - usize::from(of_a_country);
+    let ends =
+        (1..words.len()).any(|at| any_phrase_at(words, at, MATTERS).is_some_and(|length| at + length == end));
+    // "Write the landing page in German" is work.
+    let most = if words.first().is_some_and(|verb| verb.is_any(WRITING)) {
+        MAX_WRITING
+    } else {
+        MAX_WORDS
+    };
+    words.len() <= most
         && words.first().is_some_and(|verb| verb.is_any(VERBS))
-        && has_phrase(words, MATTERS)
+        && ends
         && !words.iter().any(|word| is_path(word.raw))
 }

@@ -188,7 +188,6 @@ pub(super) fn only_looks(program: &Program) -> bool {
 fn runs_all_tests(program: &Program) -> bool {
     const CHOOSING: &[&str] = &[
         "-k",
-        "-m",
         "-t",
         "-p",
         "--filter",
@@ -207,15 +206,18 @@ fn runs_all_tests(program: &Program) -> bool {
         "--only",
         "--spec",
     ];
-    let mut operands = program.operands();
-    let names_file =
-        operands.any(|word| word.contains(['/', '.', ':', '*']) && word != "." && word != "./...");
+    // What runs tests, and what says that all of them run.
+    const GENERAL: &[&str] = &[
+        ".", "./...", "all", "artisan", "check", "ci", "exec", "jest", "mocha", "nextest", "phpunit",
+        "pytest", "rspec", "run", "spec", "test", "tests", "unittest", "verify", "vitest",
+    ];
+    let chosen = |word: &str| !GENERAL.contains(&word) && word.parse::<u32>().is_err();
     let mut words = program.words();
     let chooses = words.any(|word| {
         let name = word.split('=').next().unwrap_or(word);
         CHOOSING.contains(&name)
     });
-    does(program, &["tests"]) && !names_file && !chooses
+    does(program, &["tests"]) && !chooses && !program.operands().any(chosen)
 }
 
 /// Whether a command of a cloud's client changes something: `aws lambda update-function-code`.

@@ -65,7 +65,7 @@ pub(super) fn rewritten(root: &ProjectRoot, program: &Program) -> Vec<Normalized
     let is_formatter = formats(program);
     let paths = program
         .operands()
-        .filter(|word| (is_formatter || is_path(word)) && !word.starts_with('.'));
+        .filter(|word| (is_formatter && FOLDERS.contains(word) || is_path(word)) && !word.starts_with('.'));
     let places = paths.map(|path| NormalizedPath::new(root, path));
     // Who formats build output names it.
     places
@@ -113,6 +113,13 @@ fn output_of(program: &Program) -> Option<&str> {
         .or_else(|| next().map(|(_, value)| value))
         .filter(|value| is_path(value))
 }
+
+/// Folders that are named without a sign of a path. Other words of a formatter are subcommands and values of options.
+#[rustfmt::skip]
+const FOLDERS: &[&str] = &[
+    "app", "apps", "backend", "client", "cmd", "config", "crates", "docs", "external", "frontend", "generated", "include", "internal", "legacy", "lib", "libs", "migrations", "packages", "pkg", "scripts", "server", "src", "test",
+    "tests", "third_party", "vendor", "web",
+];
 
 /// Whether a value is a path, and no pattern, template or address.
 fn is_path(value: &str) -> bool {

@@ -224,6 +224,11 @@ pub(super) const REARRANGING: &[&str] = &[
     "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
 
+/// Words of a request in which something else takes the place of what is removed: "use the shared package instead of our hooks".
+const TAKING_ITS_PLACE: &[&str] = &[
+    "instead", "lives", "scaffold", "undo", "statt", "anstatt", "remplac", "lugar", "invece", "zamiast",
+];
+
 /// Stems of words for all of a project.
 #[rustfmt::skip]
 const EVERYTHING: &[&str] = &["all.", "everything", "whole", "entire", "alles", "tout", "todo", "tutto", "tudo", "wszystk", "tot.", "source", "codebase"];
@@ -258,7 +263,8 @@ fn unrelated_removal(
             && (!whole || context.names(place) || context.compiled.request.is_about(EVERYTHING))
         || context.compiled.request.mentions_any(REARRANGING)
             && !(whole && context.compiled.request.orders_any(&["renam"]))
-        || is_part && context.compiled.request.mentions_any(RESTRUCTURING);
+        || is_part && context.compiled.request.mentions_any(RESTRUCTURING)
+        || is_part && context.compiled.request.is_about(TAKING_ITS_PLACE);
     if fine {
         return None;
     }

@@ -327,7 +327,27 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
 
 /// Whether the removal of a place is asked for. "Remove dead code" asks for no folder of data.
 fn is_removal_asked(place: &NormalizedPath, is_recursive: bool, context: &EvaluationContext<'_>) -> bool {
-    let is_named = !(is_recursive && is_valuable(place, true)) || context.names(place);
+    // "Delete all uploaded images" names `uploads`, "remove the volume" names `pgdata`.
+    let sounds_alike = || {
+        let mut words = place
+            .components()
+            .flat_map(|part| part.split(|letter: char| !letter.is_alphanumeric()));
+        words.any(|word| {
+            word.len() > 5
+                && context
+                    .compiled
+                    .request
+                    .is_about(&[&word[..word.floor_char_boundary(6)]])
+        })
+    };
+    let names_data = || {
+        context
+            .compiled
+            .request
+            .is_about(&["volume", "database", "data.", "postgres"])
+    };
+    let is_named =
+        !(is_recursive && is_valuable(place, true)) || context.names(place) || sounds_alike() || names_data();
     let resets = &["reset", "recreat", "fresh"];
     context.asks_for_removal_of(place) && is_named || context.compiled.request.orders_any(resets)
 }

@@ -287,7 +287,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         ("stays out of", Cue::Stays), ("stays the same", Cue::Stays), ("stays unchanged", Cue::Stays),
         ("stays untouched", Cue::Stays), ("stays where", Cue::Stays), ("stick to", Cue::Prohibition),
         ("stick with", Cue::Prohibition), ("stop after", Cue::Prohibition), ("stop and ask me", Cue::Prohibition),
-        ("stop as soon as", Cue::Prohibition), ("stop before", Cue::Prohibition), ("stop committing", Cue::Prohibition), ("stop deploying", Cue::Prohibition), ("stop pushing", Cue::Prohibition),
+        ("stop as soon as", Cue::Prohibition), ("stop before", Cue::Prohibition),
         ("that is the whole change", Cue::NothingElse), ("that's the only change", Cue::NothingElse),
         ("that's the whole diff", Cue::NothingElse), ("tops", Cue::AtMost), ("try not to", Cue::Prohibition),
         ("unchanged", Cue::StaysAtEnd), ("under no circumstances", Cue::Prohibition), ("unless", Cue::Except),

@@ -481,12 +481,10 @@ impl Named {
         let mut has_verb = false;
         for (at, token) in object.iter().enumerate() {
             named.rest |= token.is_any(&[Term::Else, Term::Source]);
-            let is_machine = token.raw.contains('.') && token.raw.contains('-') && !token.raw.contains('/');
             if is_ip_address(&token.raw) {
                 named.hosts.push(token.raw.clone());
                 continue;
             }
-            named.hosts.extend(is_machine.then(|| token.raw.clone()));
             // "Don't touch the import": the second verb is a noun.
             let is_verb = token.is_action();
             let is_noun = token.term.is_none()
@@ -537,6 +535,9 @@ impl Named {
             }
             if branches::is_named(object, at) {
                 named.branches.push(token.folded.clone());
+            }
+            if token.raw.contains('.') && token.raw.contains('-') {
+                named.hosts.push(token.raw.clone());
             }
             // A domain, or a call that is recognized as it is written.
             if token.raw.contains(['.', '(']) && !token.is_quoted {

@@ -295,9 +295,13 @@ fn overwrites_shared_branch(command: &Program, context: &EvaluationContext<'_>) 
         SHARED.iter().find(|known| is_lost && **known == name)
     };
     let request = &context.compiled.request;
-    // "Develop a page" names no branch.
-    let is_named =
-        |name: &str| request.names(name) && (name != "develop" || request.is_about(&["branch", "push"]));
+    // "Rebase on main and force push", "fix the main menu, then force push" and "develop a page" name no branch for it.
+    let verbs: &[&str] = if removes {
+        &["delet", "remov", "drop", "prun", "clean"]
+    } else {
+        &["push", "forc"]
+    };
+    let is_named = |name: &str| request.has_near(verbs, &[name], &["on", "onto"], usize::MAX);
     rest.iter().filter_map(target).any(|name| !is_named(name))
 }
 

@@ -80,6 +80,14 @@ fn a_forced_push_of_ones_own_branch_is_none_of_a_branch_of_others() {
         ),
         ("Clean up merged branches", "git push origin --delete develop"),
         ("Clean up merged branches", "git push origin :main"),
+        (
+            "Rebase my branch on main and force push it",
+            "git push --force origin main",
+        ),
+        (
+            "Fix the main menu, then force push",
+            "git push --force origin main",
+        ),
     ]);
     requests_silent(&[
         ("Squash my branch and force push it", "git push -f"),

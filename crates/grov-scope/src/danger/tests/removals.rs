@@ -145,6 +145,10 @@ fn a_part_of_the_sources_is_not_removed_unasked() {
         ("Remove the legacy importer", "rm -rf src/importer"),
         ("Move the components into packages/ui", "rm -rf src/components"),
         ("Split the billing package in two", "rm -rf packages/billing"),
+        (
+            "Use the shared package instead of our own hooks",
+            "rm -rf src/hooks",
+        ),
     ]);
 }
 
@@ -159,6 +163,8 @@ fn tidying_code_asks_for_no_removal_of_data() {
     ]);
     requests_silent(&[
         ("Delete the old uploads", "rm -rf public/uploads"),
+        ("Delete all uploaded images", "rm -rf uploads"),
+        ("Remove the postgres volume", "rm -rf pgdata"),
         ("Remove the backups of last year", "rm -rf backups/2023"),
     ]);
 }

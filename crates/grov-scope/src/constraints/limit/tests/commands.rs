@@ -285,11 +285,6 @@ fn machines_and_files_are_named_in_plain_words() {
         ),
         (
             "never connect to prod (db-main.int)",
-            "psql -h db-main.int -c 'select 1'",
-            true,
-        ),
-        (
-            "never connect to prod (db-main.int)",
             "psql -h db-replica.int -c 'select 1'",
             false,
         ),
@@ -308,4 +303,20 @@ fn machines_and_files_are_named_in_plain_words() {
         let rules = Rules::new(contract, Some("/home/me/p"));
         assert_eq!(breaks_a_limit(&rules, action), expected, "{limit} | {action}");
     }
+}
+
+#[test]
+fn words_of_a_formatter_are_no_files() {
+    check_in_prompts(&[(
+        "Only change files in src/. Fix the button.",
+        "Only change files in src/",
+        &["npx prettier --write vendor"],
+        &[
+            "npx prettier --write --parser typescript src/a.ts",
+            "black -l 100 src/a.py",
+            "isort --profile black src",
+            "ruff format src",
+            "dart format src",
+        ],
+    )]);
 }
