@@ -54,7 +54,7 @@ async fn an_accepted_answer_that_is_none_leads_to_the_next_target_and_opens_the_
         r#"{"choices":[]}"#,
     ] {
         for api in ["", "    api: anthropic\n"] {
-            let (first, second) = (answering(body).await, saying("second").await);
+            let (first, second) = (answering(body), saying("second").await);
             let text = with_fallback(&first, &second.url());
             let text = text.replacen("    models:", &format!("{api}    models:"), 1);
             let scene = Scene::with(Some(&text)).await;

@@ -6,11 +6,11 @@ use grov_route_proxy::{Counters, ProviderSource, RouteSettings, Routes};
 use grov_sim::wire::Wire;
 use grov_sim::{Behaviour, Rule, Scenario, ScenarioSet, Sim, SimConfig, When};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -274,15 +274,21 @@ pub(crate) fn scenario(text: &str) -> ScenarioSet {
 }
 
 /// The address of a provider that gives every request this body as JSON, with status 200. The connection's end is the body's.
-pub(crate) async fn answering(body: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+pub(crate) fn answering(body: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut client, _)) = listener.accept().await {
-            let mut request = Vec::new();
-            while !is_whole(&request) && client.read_buf(&mut request).await.unwrap_or(0) > 0 {}
+    // Ends with the process of the test.
+    std::thread::spawn(move || {
+        while let Ok((mut client, _)) = listener.accept() {
+            let (mut request, mut part) = (Vec::new(), [0; 4096]);
+            while !is_whole(&request) {
+                match client.read(&mut part) {
+                    Ok(length @ 1..) => request.extend_from_slice(&part[..length]),
+                    _ => break,
+                }
+            }
             let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-            let _ = client.write_all(format!("{head}{body}").as_bytes()).await;
+            let _ = client.write_all(format!("{head}{body}").as_bytes());
         }
     });
     format!("http://{address}")
