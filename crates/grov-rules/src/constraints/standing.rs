@@ -29,6 +29,9 @@ const FROM_NOW_ON_UNSPACED: &[&str] = &[
 
 /// Signs of an order in such a sentence.
 const ORDERING_UNSPACED: &[&str] = &[
+    "用中文",
+    "用英文",
+    "用英语",
     "请",
     "不要",
     "别",
